@@ -12,13 +12,13 @@ struct profile_sides profile_class__sides(const struct profile_class *class)
 }
 
 /* Sums over all classes. Unsigned: what a damaged trace makes of them may overflow. */
-struct sums {
+struct identity_sums {
     uint64_t components, threads, excess_ns, reasons_ns;
 };
 
-static struct sums sums_of(const struct profile *profile)
+static struct identity_sums sums_of(const struct profile *profile)
 {
-    struct sums sums = {0};
+    struct identity_sums sums = {0};
     VEC_EACH (class, &profile->classes, struct profile_class) {
         sums.components += profile_class__sides(class).components;
         sums.threads += class->thread_excess;
@@ -33,7 +33,7 @@ void profile__identities(const struct profile *profile,
                          struct profile_identity identities[PROFILE_IDENTITIES])
 {
     const struct profile_audit *audit = &profile->audit;
-    const struct sums sums = sums_of(profile);
+    const struct identity_sums sums = sums_of(profile);
 #define OF_CLASSES(name, what, unit, left, right, wrong)                 \
     {                                                                    \
         name, "lost", what, unit, left, right, wrong, .of_classes = true \

@@ -4,7 +4,7 @@
 #include "present/table/parts.h"
 
 /* The root: what its members are made of. */
-struct document {
+struct difference_document {
     struct run_cells run;
     const struct difference_view *view;
     struct difference of; /* its figures as they are */
@@ -15,7 +15,7 @@ struct document {
 
 static const struct difference_view *view_of(const void *root)
 {
-    return ((const struct document *)root)->view;
+    return ((const struct difference_document *)root)->view;
 }
 
 /* A call, and what it worked on. */
@@ -73,7 +73,7 @@ static struct table_rows subject_row(const void *root)
 
 /* ---- the two sides --------------------------------------------------------------------------- */
 
-struct side_cells {
+struct difference_side_cells {
     struct difference_side_info of; /* its figures as they are */
     uint32_t tid;
     uint64_t cpu;
@@ -82,23 +82,23 @@ struct side_cells {
 
 static struct table_rows argument_rows(const void *row)
 {
-    const struct side_cells *side = row;
+    const struct difference_side_cells *side = row;
     return number_rows(side->has_arguments ? side->of.arguments : NULL, side->of.argument_count);
 }
 
-static const struct table side_table =
-    OBJECT(side_cells, FIELD("duration_ns", side_cells, of.duration_ns),
-           FIELD("start_ns", side_cells, of.start_ns), FIELD("tid", side_cells, tid),
-           FIELD("turn", side_cells, of.index), FIELD("cpu", side_cells, cpu),
-           FIELD("sampled", side_cells, of.is_sampled), FIELD_LIST("arguments", argument_rows),
-           FIELD_COMPONENTS("components_ns", side_cells, of.component_ns));
+static const struct table side_table = OBJECT(
+    difference_side_cells, FIELD("duration_ns", difference_side_cells, of.duration_ns),
+    FIELD("start_ns", difference_side_cells, of.start_ns), FIELD("tid", difference_side_cells, tid),
+    FIELD("turn", difference_side_cells, of.index), FIELD("cpu", difference_side_cells, cpu),
+    FIELD("sampled", difference_side_cells, of.is_sampled), FIELD_LIST("arguments", argument_rows),
+    FIELD_COMPONENTS("components_ns", difference_side_cells, of.component_ns));
 
 static struct table_rows side_row(const void *root, enum difference_side side)
 {
     const struct difference_view *view = view_of(root);
     const struct difference_side_info *info = &view->difference->sides[side];
     struct table_rows rows = table_rows__of(&side_table);
-    TABLE_ROW(&rows, side_cells, *info, report__tid(view->report, info->thread),
+    TABLE_ROW(&rows, difference_side_cells, *info, report__tid(view->report, info->thread),
               info->cpu == UINT16_MAX ? UINT64_MAX : info->cpu,
               view->difference->definition != NULL);
     return rows;
@@ -161,26 +161,28 @@ static struct table_rows rows_of(const void *root)
 
 /* ---- waits in the slow one ------------------------------------------------------------------- */
 
-struct wait_cells {
+struct difference_wait_cells {
     struct difference_wait of; /* its figures as they are */
     const char *object_name;
     uint32_t by_tid;
     struct place_cells by;
 };
 
-static const struct table waits_table =
-    OBJECT(wait_cells, FIELD_NAMED("kind", wait_cells, of.kind, class_kind__name),
-           FIELD_AS(COLUMN_ADDRESS, "object", wait_cells, of.object),
-           FIELD("object_name", wait_cells, object_name), FIELD("waits", wait_cells, of.waits),
-           FIELD("wait_ns", wait_cells, of.wait_ns), FIELD("by_tid", wait_cells, by_tid),
-           FIELD_OPTIONAL("by", wait_cells, by, place_table));
+static const struct table waits_table = OBJECT(
+    difference_wait_cells, FIELD_NAMED("kind", difference_wait_cells, of.kind, class_kind__name),
+    FIELD_AS(COLUMN_ADDRESS, "object", difference_wait_cells, of.object),
+    FIELD("object_name", difference_wait_cells, object_name),
+    FIELD("waits", difference_wait_cells, of.waits),
+    FIELD("wait_ns", difference_wait_cells, of.wait_ns),
+    FIELD("by_tid", difference_wait_cells, by_tid),
+    FIELD_OPTIONAL("by", difference_wait_cells, by, place_table));
 
 static struct table_rows waits_of(const void *root)
 {
     const struct difference_view *view = view_of(root);
     struct table_rows rows = table_rows__of(&waits_table);
     VEC_EACH (wait, &view->difference->waits, struct difference_wait)
-        TABLE_ROW(&rows, wait_cells, *wait,
+        TABLE_ROW(&rows, difference_wait_cells, *wait,
                   report__variable(view->report, wait->process, wait->object),
                   report__tid(view->report, wait->by),
                   place_cells__of_site(&rows, view->report, wait->process, wait->by_site));
@@ -190,18 +192,19 @@ static struct table_rows waits_of(const void *root)
 /* ---- the document ---------------------------------------------------------------------------- */
 
 static const struct table document_table = OBJECT(
-    document, FIELD_SCHEMA("heurt.difference/1"), FIELD_COMMAND, FIELD_ONE("of", subject_row),
-    FIELD("matching_classes", document, matching), FIELD("count", document, of.count),
-    FIELD("min_ns", document, of.min_ns), FIELD("median_ns", document, of.median_ns),
-    FIELD("max_ns", document, of.max_ns), FIELD_ONE("slow", slow_row), FIELD_ONE("fast", fast_row),
-    FIELD("difference_ns", document, difference_ns),
-    FIELD_OBJECT("components_ns", document, component_ns, signed_components_table),
+    difference_document, FIELD_SCHEMA("heurt.difference/1"), FIELD_COMMAND,
+    FIELD_ONE("of", subject_row), FIELD("matching_classes", difference_document, matching),
+    FIELD("count", difference_document, of.count), FIELD("min_ns", difference_document, of.min_ns),
+    FIELD("median_ns", difference_document, of.median_ns),
+    FIELD("max_ns", difference_document, of.max_ns), FIELD_ONE("slow", slow_row),
+    FIELD_ONE("fast", fast_row), FIELD("difference_ns", difference_document, difference_ns),
+    FIELD_OBJECT("components_ns", difference_document, component_ns, signed_components_table),
     FIELD_LIST("rows", rows_of), FIELD_LIST("waits", waits_of));
 
 static void put(const struct difference_view *view, const struct style *style, FILE *out)
 {
     (void)style;
-    struct document root = {
+    struct difference_document root = {
         .run = run_cells__of(view->report),
         .view = view,
         .of = *view->difference,

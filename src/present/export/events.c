@@ -28,7 +28,8 @@ static char *json_of(const struct trace_thread *thread)
         out_of_memory(sizeof name);
     fprintf(out, ",\"tid\":%" PRIu32 ",\"serial\":%" PRIu32 ",\"thread\":", thread->tid,
             thread->serial);
-    text__put_json(out, thread__name(thread, name));
+    snprintf(name, sizeof name, "%.16s", thread->name);
+    text__put_json(out, name);
     text__put(out, ",\"what\":\"");
     fclose(out);
     return text;

@@ -14,7 +14,7 @@ struct audit_cells {
 };
 
 /* The root: what its members are made of. */
-struct document {
+struct locks_document {
     struct run_cells run;
     const struct locks_report *locks;
     size_t rank; /* EVERY_ROW, or the only lock's */
@@ -26,7 +26,7 @@ struct document {
 
 static const struct locks_report *locks_of(const void *root)
 {
-    return ((const struct document *)root)->locks;
+    return ((const struct locks_document *)root)->locks;
 }
 
 /* ---- what was asked for, and all locks together ---------------------------------------------- */
@@ -195,24 +195,27 @@ static struct table_rows path_row(const void *root)
 
 static struct table_rows rows_of_locks(const void *root)
 {
-    return lock_rows(locks_of(root), ((const struct document *)root)->rank);
+    return lock_rows(locks_of(root), ((const struct locks_document *)root)->rank);
 }
 
-static const struct table document_table = OBJECT(
-    document, FIELD_SCHEMA("heurt.locks/1"), FIELD_COMMAND, FIELDS_OF_EXIT(document, run),
-    FIELD_MACHINE, FIELD("wall_ns", document, result.wall_ns),
-    FIELD("lifetime_ns", document, result.lifetime_sum_ns), FIELD("threads", document, threads),
-    FIELD_OBJECT("filter", document, filter, filter_table),
-    FIELD_OBJECT("all", document, result, all_table),
-    FIELD_OBJECT("pressure", document, result, pressure_table), FIELD_LIST("locks", rows_of_locks),
-    FIELD_LIST("inversions", inversion_rows), FIELD_OBJECT("audit", document, audit, audit_table),
-    FIELD_ONE("path", path_row), FIELD_WARNINGS);
+static const struct table document_table =
+    OBJECT(locks_document, FIELD_SCHEMA("heurt.locks/1"), FIELD_COMMAND,
+           FIELDS_OF_EXIT(locks_document, run), FIELD_MACHINE,
+           FIELD("wall_ns", locks_document, result.wall_ns),
+           FIELD("lifetime_ns", locks_document, result.lifetime_sum_ns),
+           FIELD("threads", locks_document, threads),
+           FIELD_OBJECT("filter", locks_document, filter, filter_table),
+           FIELD_OBJECT("all", locks_document, result, all_table),
+           FIELD_OBJECT("pressure", locks_document, result, pressure_table),
+           FIELD_LIST("locks", rows_of_locks), FIELD_LIST("inversions", inversion_rows),
+           FIELD_OBJECT("audit", locks_document, audit, audit_table), FIELD_ONE("path", path_row),
+           FIELD_WARNINGS);
 
 static void put_document(const struct locks_report *locks, size_t rank, const struct style *style,
                          FILE *out)
 {
     (void)style;
-    struct document root = {
+    struct locks_document root = {
         .run = run_cells__of(locks->report),
         .locks = locks,
         .rank = rank,

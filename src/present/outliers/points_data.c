@@ -96,7 +96,7 @@ const struct points_presenter points_csv = {"csv", put_csv};
 
 /* ---- the document ---------------------------------------------------------------------------- */
 
-struct document {
+struct points_document {
     struct run_cells run;
     const struct points_report *shown;
     const char *thread;
@@ -105,21 +105,23 @@ struct document {
 
 static struct table_rows rows_of_document(const void *root)
 {
-    return point_rows(((const struct document *)root)->shown);
+    return point_rows(((const struct points_document *)root)->shown);
 }
 
-static const struct table document_table = OBJECT(
-    document, FIELD_SCHEMA("heurt.points/1"), FIELD_COMMAND, FIELDS_OF_EXIT(document, run),
-    FIELD_MACHINE, FIELD("wall_ns", document, run.wall_ns), FIELD("thread", document, thread),
-    FIELDS_OF(document, of, events, kept_events, left_out), FIELD_LIST("points", rows_of_document),
-    FIELD_WARNINGS);
+static const struct table document_table =
+    OBJECT(points_document, FIELD_SCHEMA("heurt.points/1"), FIELD_COMMAND,
+           FIELDS_OF_EXIT(points_document, run), FIELD_MACHINE,
+           FIELD("wall_ns", points_document, run.wall_ns), FIELD("thread", points_document, thread),
+           FIELDS_OF(points_document, of, events, kept_events, left_out),
+           FIELD_LIST("points", rows_of_document), FIELD_WARNINGS);
 
 static void put_json(const struct points_report *shown, const struct style *style, FILE *out)
 {
     (void)style;
-    document__put(
-        &document_table,
-        &(struct document){run_cells__of(shown->report), shown, shown->thread, *shown->found}, out);
+    document__put(&document_table,
+                  &(struct points_document){run_cells__of(shown->report), shown, shown->thread,
+                                            *shown->found},
+                  out);
 }
 
 const struct points_presenter points_json = {"json", put_json};

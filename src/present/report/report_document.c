@@ -117,7 +117,7 @@ struct kernel_cells {
 };
 
 /* The root: what its members are made of. */
-struct document {
+struct report_document {
     struct run_cells run;
     struct coverage_document coverage;
     struct kernel_cells kernel;
@@ -132,13 +132,14 @@ struct document {
 
 static const struct report *report_of(const void *root)
 {
-    return ((const struct document *)root)->run.report;
+    return ((const struct report_document *)root)->run.report;
 }
 
 /* ---- how it was recorded --------------------------------------------------------------------- */
 
-static const struct table overhead_table = OBJECT(document, FIELD("events", document, of.events),
-                                                  FIELD("estimated_ns", document, overhead_ns));
+static const struct table overhead_table =
+    OBJECT(report_document, FIELD("events", report_document, of.events),
+           FIELD("estimated_ns", report_document, overhead_ns));
 
 static const struct table kernel_table =
     OBJECT(kernel_cells, FIELDS(kernel_cells, records, threads_without, lost, why, tracepoints));
@@ -215,7 +216,7 @@ static struct table_rows thread_rows(const void *root)
 
 static struct table_rows classes_of(const void *root)
 {
-    return class_rows(report_of(root), ((const struct document *)root)->rank);
+    return class_rows(report_of(root), ((const struct report_document *)root)->rank);
 }
 
 static struct table_rows findings_of(const void *root)
@@ -224,15 +225,19 @@ static struct table_rows findings_of(const void *root)
 }
 
 static const struct table document_table = OBJECT(
-    document, FIELD_SCHEMA("heurt.report/1"), FIELD_COMMAND, FIELDS_OF_EXIT(document, run),
-    FIELD("wall_ns", document, of.wall_ns), FIELD("lifetime_ns", document, of.lifetime_sum_ns),
-    FIELD("cpu_ns", document, cpu_ns), FIELD("threshold", document, of.threshold),
-    FIELD("replayed_share", document, replayed_share), FIELDS_OF(document, of, no_gains, events),
-    FIELD("classes_by", document, classes_by), FIELD("aggregated", document, is_aggregated),
-    FIELD_MACHINE, FIELD_OBJECT("overhead", document, run, overhead_table),
-    FIELD_OBJECT("kernel", document, kernel, kernel_table), FIELD_ONE("audit", audit_row),
-    FIELD_LIST("checks", check_rows), FIELD_OBJECT("coverage", document, coverage, coverage_table),
-    FIELD_WARNINGS, FIELD_OBJECT("thread_time", document, thread_time, thread_time_table),
+    report_document, FIELD_SCHEMA("heurt.report/1"), FIELD_COMMAND,
+    FIELDS_OF_EXIT(report_document, run), FIELD("wall_ns", report_document, of.wall_ns),
+    FIELD("lifetime_ns", report_document, of.lifetime_sum_ns),
+    FIELD("cpu_ns", report_document, cpu_ns), FIELD("threshold", report_document, of.threshold),
+    FIELD("replayed_share", report_document, replayed_share),
+    FIELDS_OF(report_document, of, no_gains, events),
+    FIELD("classes_by", report_document, classes_by),
+    FIELD("aggregated", report_document, is_aggregated), FIELD_MACHINE,
+    FIELD_OBJECT("overhead", report_document, run, overhead_table),
+    FIELD_OBJECT("kernel", report_document, kernel, kernel_table), FIELD_ONE("audit", audit_row),
+    FIELD_LIST("checks", check_rows),
+    FIELD_OBJECT("coverage", report_document, coverage, coverage_table), FIELD_WARNINGS,
+    FIELD_OBJECT("thread_time", report_document, thread_time, thread_time_table),
     FIELD_LIST("threads", thread_rows), FIELD_LIST("classes", classes_of),
     FIELD_LIST("findings", findings_of));
 
@@ -246,7 +251,7 @@ static void put_document(const struct report *report, size_t rank, const struct 
     char *why = report__why_no_kernel(report);
     profile__component_ns(profile, sums);
     uint64_t cpu_ns = profile__cpu_ns(profile, report->trace, &unknown);
-    struct document root = {
+    struct report_document root = {
         .run = run_cells__of(report),
         .coverage = coverage_of(report),
         .kernel = {!why && profile->threads.count, without,

@@ -129,7 +129,7 @@ const struct grammar_presenter grammar_text = {put_text};
 
 /* ---- as a document, and as a table ----------------------------------------------------------- */
 
-struct item_cells {
+struct grammar_item_cells {
     uint64_t rule, position;
     uint64_t item_rule, item_place; /* one of them is known */
     const char *function;
@@ -138,15 +138,16 @@ struct item_cells {
 };
 
 static const struct table items_table = OBJECT(
-    item_cells, FLAT("rule", item_cells, rule, NULL, "", "number of the rule"),
-    FLAT("position", item_cells, position, NULL, "", "of the item in it, from 0"),
-    FIELD("rule", item_cells, item_rule),
-    FLAT("item_rule", item_cells, item_rule, NULL, "", "number of the rule that the item is"),
-    FIELD("place", item_cells, item_place),
-    FLAT("function", item_cells, function, NULL, "", "or what was called"),
-    FLAT("file", item_cells, place.file, NULL, "", "its source file"),
-    FLAT("line", item_cells, place.line, NULL, "", "line in it"),
-    COLUMN_KEYED("times", item_cells, of.count, NULL, "", "in a row"));
+    grammar_item_cells, FLAT("rule", grammar_item_cells, rule, NULL, "", "number of the rule"),
+    FLAT("position", grammar_item_cells, position, NULL, "", "of the item in it, from 0"),
+    FIELD("rule", grammar_item_cells, item_rule),
+    FLAT("item_rule", grammar_item_cells, item_rule, NULL, "",
+         "number of the rule that the item is"),
+    FIELD("place", grammar_item_cells, item_place),
+    FLAT("function", grammar_item_cells, function, NULL, "", "or what was called"),
+    FLAT("file", grammar_item_cells, place.file, NULL, "", "its source file"),
+    FLAT("line", grammar_item_cells, place.line, NULL, "", "line in it"),
+    COLUMN_KEYED("times", grammar_item_cells, of.count, NULL, "", "in a row"));
 
 static void add_items(struct table_rows *rows, const struct grammar_report *shown, size_t rule)
 {
@@ -154,7 +155,7 @@ static void add_items(struct table_rows *rows, const struct grammar_report *show
     uint64_t position = 0;
     VEC_EACH (item, &items, struct grammar_item) {
         const struct class_definition *what = is_rule(item) ? NULL : place_of(shown, item);
-        TABLE_ROW(rows, item_cells, .rule = rule, .position = position++,
+        TABLE_ROW(rows, grammar_item_cells, .rule = rule, .position = position++,
                   .item_rule = what ? UINT64_MAX : rule_of(item),
                   .item_place = what ? item->symbol : UINT64_MAX,
                   .function = what ? what->at.function : NULL,
@@ -180,7 +181,7 @@ static struct table_rows item_rows(const void *row)
 static const struct table rules_table =
     OBJECT(rule_cells, FIELDS(rule_cells, rule, length, count), FIELD_LIST("items", item_rows));
 
-struct document {
+struct grammar_document {
     struct run_cells run;
     const struct grammar_report *shown;
     uint32_t tid;
@@ -189,7 +190,7 @@ struct document {
 
 static struct table_rows rule_rows(const void *root)
 {
-    const struct grammar_report *shown = ((const struct document *)root)->shown;
+    const struct grammar_report *shown = ((const struct grammar_document *)root)->shown;
     struct table_rows rows = table_rows__of(&rules_table);
     for (size_t i = 0; i < grammar__rules(shown->grammar); i++)
         TABLE_ROW(&rows, rule_cells, shown, i, grammar__length(shown->grammar, i),
@@ -199,7 +200,7 @@ static struct table_rows rule_rows(const void *root)
 
 static struct table_rows place_rows(const void *root)
 {
-    const struct grammar_report *shown = ((const struct document *)root)->shown;
+    const struct grammar_report *shown = ((const struct grammar_document *)root)->shown;
     struct table_rows rows = table_rows__of(&identity_table);
     VEC_EACH (place, &shown->structure->places, struct structure_place)
         *(struct identity_cells *)table_rows__add(&rows) =
@@ -208,16 +209,16 @@ static struct table_rows place_rows(const void *root)
 }
 
 static const struct table document_table =
-    OBJECT(document, FIELD_SCHEMA("heurt.structure.grammar/1"), FIELD_COMMAND,
-           FIELDS(document, tid, thread), FIELD_LIST("places", place_rows),
+    OBJECT(grammar_document, FIELD_SCHEMA("heurt.structure.grammar/1"), FIELD_COMMAND,
+           FIELDS(grammar_document, tid, thread), FIELD_LIST("places", place_rows),
            FIELD_LIST("rules", rule_rows), FIELD_WARNINGS);
 
 static void put_json(const struct grammar_report *shown, const struct style *style, FILE *out)
 {
     (void)style;
     document__put(&document_table,
-                  &(struct document){run_cells__of(shown->report), shown, thread_of(shown)->tid,
-                                     thread_of(shown)->name},
+                  &(struct grammar_document){run_cells__of(shown->report), shown,
+                                             thread_of(shown)->tid, thread_of(shown)->name},
                   out);
 }
 

@@ -151,7 +151,7 @@ void sequences__put(const struct structure_report *shown, const struct style *st
 /* ---- in a document --------------------------------------------------------------------------- */
 
 /* function, loop or sequence: one of them is known. */
-struct item_cells {
+struct sequence_item_cells {
     const struct structure_report *shown;
     struct sequence_item of;
     const char *function;
@@ -161,8 +161,9 @@ struct item_cells {
 static struct table_rows loop_rows(const void *row);
 
 static const struct table items_table =
-    OBJECT(item_cells, FIELD("function", item_cells, function), FIELD_LIST("loop", loop_rows),
-           FIELD("sequence", item_cells, sequence), FIELD("times", item_cells, of.count));
+    OBJECT(sequence_item_cells, FIELD("function", sequence_item_cells, function),
+           FIELD_LIST("loop", loop_rows), FIELD("sequence", sequence_item_cells, sequence),
+           FIELD("times", sequence_item_cells, of.count));
 
 static void add_item(struct table_rows *rows, const struct structure_report *shown,
                      const struct sequence_item *item)
@@ -170,7 +171,7 @@ static void add_item(struct table_rows *rows, const struct structure_report *sho
     const struct shape *shape =
         item->is_sequence ? NULL : shapes__get(shown->structure->shapes, item->what);
     bool is_place = shape && shape->kind == SHAPE_OCCURRENCE;
-    TABLE_ROW(rows, item_cells, shown, *item,
+    TABLE_ROW(rows, sequence_item_cells, shown, *item,
               is_place ? VEC_AT(&shown->structure->places, struct structure_place, shape->symbol)
                              ->what.at.function
                        : NULL,
@@ -179,7 +180,7 @@ static void add_item(struct table_rows *rows, const struct structure_report *sho
 
 static struct table_rows loop_rows(const void *row)
 {
-    const struct item_cells *cells = row;
+    const struct sequence_item_cells *cells = row;
     const struct shapes *shapes = cells->shown->structure->shapes;
     bool is_loop = !cells->function && !cells->of.is_sequence;
     struct table_rows rows = table_rows__of(is_loop ? &items_table : NULL);

@@ -187,7 +187,7 @@ const struct structure_presenter structure_csv = {"csv", put_csv};
 /* ---- the document ---------------------------------------------------------------------------- */
 
 /* heurt.structure/1: the contract is in docs/heurt-structure.md. */
-struct document {
+struct structure_document {
     struct run_cells run;
     const struct structure_report *shown;
     uint64_t threads, places, depth, sequence_count;
@@ -202,13 +202,13 @@ struct group_cells {
     uint64_t outermost;
 };
 
-struct thread_cells {
+struct structure_thread_cells {
     uint32_t tid;
     const char *name;
 };
 
 static const struct table group_threads_table =
-    OBJECT(thread_cells, FIELDS(thread_cells, tid, name));
+    OBJECT(structure_thread_cells, FIELDS(structure_thread_cells, tid, name));
 
 static struct table_rows thread_rows(const void *row)
 {
@@ -217,7 +217,7 @@ static struct table_rows thread_rows(const void *row)
     VEC_EACH (number, &group->of.threads, uint32_t) {
         const struct trace_thread *thread =
             VEC_AT(trace__threads(group->shown->report->trace), struct trace_thread, *number);
-        TABLE_ROW(&rows, thread_cells, thread->tid, thread->name);
+        TABLE_ROW(&rows, structure_thread_cells, thread->tid, thread->name);
     }
     return rows;
 }
@@ -235,7 +235,7 @@ static const struct table groups_table =
 
 static struct table_rows group_rows(const void *root)
 {
-    const struct structure_report *shown = ((const struct document *)root)->shown;
+    const struct structure_report *shown = ((const struct structure_document *)root)->shown;
     struct table_rows rows = table_rows__of(&groups_table);
     for (uint32_t i = 0; i < shown->outline->groups.count; i++) {
         uint32_t outermost = structure_rows__outermost(shown->outline, i);
@@ -248,28 +248,30 @@ static struct table_rows group_rows(const void *root)
 
 static struct table_rows sequences_of(const void *root)
 {
-    const struct structure_report *shown = ((const struct document *)root)->shown;
+    const struct structure_report *shown = ((const struct structure_document *)root)->shown;
     return shown->sequences ? sequence_rows(shown) : table_rows__of(NULL);
 }
 
 static struct table_rows iterations_of(const void *root)
 {
-    const struct structure_report *shown = ((const struct document *)root)->shown;
+    const struct structure_report *shown = ((const struct structure_document *)root)->shown;
     return shown->iterations ? phase_rows(shown->report, shown->iterations) : table_rows__of(NULL);
 }
 
-static const struct table document_table =
-    OBJECT(document, FIELD_SCHEMA("heurt.structure/1"), FIELD_COMMAND,
-           FIELDS_OF_EXIT(document, run), FIELD_MACHINE, FIELD("wall_ns", document, run.wall_ns),
-           FIELDS(document, threads, places, thread, depth), FIELD("sampled", document, is_sampled),
-           FIELD("least_share", document, least_share), FIELD_LIST("groups", group_rows),
-           FIELD("sequence_count", document, sequence_count), FIELD_LIST("sequences", sequences_of),
-           FIELD_LIST("iterations", iterations_of), FIELD_WARNINGS);
+static const struct table document_table = OBJECT(
+    structure_document, FIELD_SCHEMA("heurt.structure/1"), FIELD_COMMAND,
+    FIELDS_OF_EXIT(structure_document, run), FIELD_MACHINE,
+    FIELD("wall_ns", structure_document, run.wall_ns),
+    FIELDS(structure_document, threads, places, thread, depth),
+    FIELD("sampled", structure_document, is_sampled),
+    FIELD("least_share", structure_document, least_share), FIELD_LIST("groups", group_rows),
+    FIELD("sequence_count", structure_document, sequence_count),
+    FIELD_LIST("sequences", sequences_of), FIELD_LIST("iterations", iterations_of), FIELD_WARNINGS);
 
 static void put_json(const struct structure_report *shown, const struct style *style, FILE *out)
 {
     (void)style;
-    const struct document root = {
+    const struct structure_document root = {
         .run = run_cells__of(shown->report),
         .shown = shown,
         .threads = shown->structure->threads.count,

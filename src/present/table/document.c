@@ -57,7 +57,8 @@ static struct json_object *new_range(const double range[2])
     return list;
 }
 
-/* ---- what callee signatures ------------------------------------------------------------------ */
+/* ---- what nests ---------------------------------------------------------------------------------
+ */
 
 static const void *row_at(const struct table_rows *rows, size_t index)
 {

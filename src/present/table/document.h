@@ -1,4 +1,4 @@
-/* document.h: rows that callee signature (base/table.h) as a JSON document.
+/* document.h: rows that nest (base/table.h) as a JSON document.
  *
  * An object is a row, written by its columns but the flat ones; what is not known is null. Texts
  * from a trace become valid UTF-8. The contracts are in the pages of the commands: members are

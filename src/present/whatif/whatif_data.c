@@ -147,7 +147,7 @@ const struct whatif_presenter whatif_csv = {put_csv, put_csv};
 
 /* ---- the document ---------------------------------------------------------------------------- */
 
-struct document {
+struct whatif_document {
     struct run_cells run;
     struct whatif_view view;
     uint64_t hidden;
@@ -155,20 +155,20 @@ struct document {
 
 static struct table_rows rows_of_document(const void *root)
 {
-    return whatif_rows(&((const struct document *)root)->view);
+    return whatif_rows(&((const struct whatif_document *)root)->view);
 }
 
 static const struct table document_table =
-    OBJECT(document, FIELD_SCHEMA("heurt.whatif/1"), FIELD_COMMAND,
-           FIELDS_OF(document, view, measured_ns, replayed_ns, unrecorded_ns, replayed_share,
+    OBJECT(whatif_document, FIELD_SCHEMA("heurt.whatif/1"), FIELD_COMMAND,
+           FIELDS_OF(whatif_document, view, measured_ns, replayed_ns, unrecorded_ns, replayed_share,
                      told_threads),
-           FIELD_LIST("answers", rows_of_document), FIELD("hidden", document, hidden));
+           FIELD_LIST("answers", rows_of_document), FIELD("hidden", whatif_document, hidden));
 
 static void put_json(const struct whatif_view *view, const struct style *style, FILE *out)
 {
     (void)style;
     document__put(&document_table,
-                  &(struct document){run_cells__of(view->report), *view, view->hidden}, out);
+                  &(struct whatif_document){run_cells__of(view->report), *view, view->hidden}, out);
 }
 
 const struct whatif_presenter whatif_json = {put_json, put_json};
