@@ -203,7 +203,7 @@ static const struct option_row option_rows[] = {
      .group = 'v',
      FLAG(struct structure_request, grammar)},
     {.name = "interesting",
-     .help = "only what stands out of its like",
+     .help = "only outliers",
      .group = 'v',
      FLAG(struct structure_request, interesting)},
     {.name = "all", .help = "also what takes little time", FLAG(struct structure_request, all)},

@@ -172,7 +172,7 @@ interval() {
     local tid
     heurt structure --interesting
     expect_status 0
-    grep -q 'stand out of their like' <<<"$output"
+    grep -q 'outliers lost' <<<"$output"
     grep -q 'whole_iteration' <<<"$output"
     "$HEURT" structure --interesting --csv >rows
     "$HEURT" structure --interesting --json >report.json

@@ -278,8 +278,8 @@ cause() {
     heurt locks -i "$BATS_FILE_TMPDIR/one" 1
     expect_status 0
     local part
-    for part in 'mutex 1: head' 'declared  .*locks_split.c' 'where it is taken' 'who kept whom' \
-        'go_first .* go_second' 'what those who were waited for did' 'how long they waited' \
+    for part in 'mutex 1: head' 'declared  .*locks_split.c' 'where it is taken' 'who blocked whom' \
+        'go_first .* go_second' 'what the blockers were doing' 'how long they waited' \
         'how long it was held' 'the longest waits' 'on and off the critical path'; do
         grep -q "$part" <<<"$output" || fail "no $part in: $output"
     done

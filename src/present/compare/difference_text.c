@@ -45,7 +45,7 @@ static void put_title(const struct difference_view *view, const struct style *st
     paragraph__take(style, out, "  ",
                     memory__format("%s %s: fastest %s, median %s, slowest %s",
                                    count__format(difference->count, count),
-                                   view->phase ? "turns" : "occurrences",
+                                   view->phase ? "iterations" : "occurrences",
                                    duration__format(difference->min_ns, min),
                                    duration__format(difference->median_ns, median),
                                    duration__format(difference->max_ns, max)));
@@ -90,8 +90,9 @@ static void put_side(const struct difference_view *view, enum difference_side si
     char duration[16], when[16];
     const struct difference_side_info *info = &view->difference->sides[side];
     char *thread = thread__text(view->report, info->thread);
-    char *iteration = info->index == UINT64_MAX ? memory__text("")
-                                                : memory__format(", turn %" PRIu64, info->index);
+    char *iteration = info->index == UINT64_MAX
+                          ? memory__text("")
+                          : memory__format(", iteration %" PRIu64, info->index);
     char *cpu = info->cpu == UINT16_MAX ? memory__text("") : memory__format(", CPU %u", info->cpu);
     char *arguments = arguments_text(view->difference, info);
     paragraph__take(

@@ -264,11 +264,11 @@ static void put_outlier(struct grid *grid, const struct report *report,
 static struct grid new_table(const struct style *style)
 {
     static const struct grid_column wide[] = {
-        {"turn", RIGHT}, {"at", RIGHT},      {"took", RIGHT}, {"", RIGHT},    {"thread", WRAPPED},
+        {"#", RIGHT},    {"at", RIGHT},      {"took", RIGHT}, {"", RIGHT},    {"thread", WRAPPED},
         {"more", RIGHT}, {"of it", WRAPPED}, {"most", RIGHT}, {"in", WRAPPED}};
     static const struct grid_column narrow[] = {
-        {"turn", RIGHT}, {"at", RIGHT},   {"took", RIGHT},    {"", RIGHT},
-        {"tid", RIGHT},  {"more", RIGHT}, {"of it", WRAPPED}, {"most in", WRAPPED}};
+        {"#", RIGHT},   {"at", RIGHT},   {"took", RIGHT},    {"", RIGHT},
+        {"tid", RIGHT}, {"more", RIGHT}, {"of it", WRAPPED}, {"most in", WRAPPED}};
     return is_narrow(style) ? grid__start(narrow, 8, INDENT) : grid__start(wide, 9, INDENT);
 }
 
@@ -276,7 +276,7 @@ static void put_none(const struct iteration_phase *phase, const struct style *st
 {
     char threshold[16];
     fprintf(out, "%*s", INDENT, "");
-    char *text = memory__format("No turn stands out: none took more than %s.",
+    char *text = memory__format("No iteration is an outlier: none took more than %s.",
                                 duration__format(phase->threshold_ns, threshold));
     ink__put(style, out, INK_DIM, text);
     fputc('\n', out);
@@ -296,7 +296,7 @@ static void put_outliers(const struct report *report, const struct iteration_pha
         style, out, lead,
         memory__format(
             "%s %s more than %s and stand%s out%s:", count__format(phase->outlier_count, count),
-            phase->outlier_count == 1 ? "turn takes" : "turns take",
+            phase->outlier_count == 1 ? "iteration takes" : "iterations take",
             duration__format(phase->threshold_ns, threshold), phase->outlier_count == 1 ? "s" : "",
             phase->outlier_count > OUTLIERS_AT_MOST ? "; the slowest" : ""));
     free(lead);
@@ -357,7 +357,7 @@ void iterations__put(const struct report *report, const struct iterations *itera
     if (!iterations->phases.count)
         paragraph__put(
             style, out, INK_PLAIN, "  ",
-            "No thread spends its time in a loop of what was recorded that turns at "
+            "No thread spends its time in a loop of what was recorded that runs at "
             "least 3 times. Marks in the source (heurt_iteration) tell iterations, too.");
     for (size_t i = 0, shown = 0; i < iterations->phases.count; i++) {
         const struct iteration_phase *phase =

@@ -62,7 +62,7 @@ void meetings__put(const struct locks_report *locks, const struct style *style, 
 
 void locks_text__one(const struct locks_report *locks, size_t rank, const struct style *style,
                      FILE *out);
-/* Who kept whom, what holders did meanwhile, and the longest waits with their stacks. */
+/* Who blocked whom, what holders did meanwhile, and the longest waits with their stacks. */
 void row__put_pairs(const struct locks_report *locks, const struct lock_row *row,
                     const struct style *style, FILE *out);
 void row__put_doing(const struct locks_report *locks, const struct lock_row *row,

@@ -182,7 +182,7 @@ void row__put_pairs(const struct locks_report *locks, const struct lock_row *row
             vec__push(&pairs, pair);
     uint64_t known_ns = 0;
     if (pairs.count) {
-        heading__put(style, out, "who kept whom");
+        heading__put(style, out, "who blocked whom");
         struct grid grid = grid__start(columns, 6, 2);
         for (size_t i = 0; i < pairs.count && i < PAIRS_AT_MOST; i++)
             put_pair(&grid, locks, row, VEC_AT(&pairs, struct lock_pair, i), style);
@@ -223,7 +223,7 @@ void row__put_doing(const struct locks_report *locks, const struct lock_row *row
 {
     if (lock_row__wait_ns(row) == 0)
         return;
-    heading__put(style, out, "what those who were waited for did");
+    heading__put(style, out, "what the blockers were doing");
     if (!locks->report->profile) {
         paragraph__put(
             style, out, INK_PLAIN, "  ",

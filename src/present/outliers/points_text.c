@@ -108,11 +108,7 @@ static void put_paths_in(struct tree *tree, uint32_t path, unsigned depth)
 static void put_tree(const struct points_report *shown, const struct style *style, FILE *out)
 {
     static const struct grid_column columns[] = {
-        {"where it stands out", LEFT},
-        {"places", RIGHT},
-        {"lost", RIGHT},
-        {"longest", RIGHT},
-        {"", WRAPPED},
+        {"where", LEFT}, {"places", RIGHT}, {"lost", RIGHT}, {"longest", RIGHT}, {"", WRAPPED},
     };
     struct point_sum *sums = sum_paths(shown);
     struct tree tree = {shown, style, sums, grid__start(columns, 5, 2)};
@@ -269,13 +265,12 @@ static char *sentence(const struct points_report *shown, size_t with_like)
     double share = found->events ? (double)found->kept_events / (double)found->events : 0;
     count__format(found->events, events);
     if (!with_like)
-        return memory__format("Nothing stands out of its like (%s events).", events);
+        return memory__format("No outliers (%s events).", events);
     return memory__format(
-        "%zu place%s in time stand%s out of %s like; together they lost %s. With what is around "
-        "them they are %s of the %s events (heurt export --interesting).",
-        with_like, with_like == 1 ? "" : "s", with_like == 1 ? "s" : "",
-        with_like == 1 ? "its" : "their", duration__format(lost_ns, lost),
-        share__format(share, kept), events);
+        "%zu outlier%s lost %s. With what is around %s that is %s of the %s events (heurt export "
+        "--interesting).",
+        with_like, with_like == 1 ? "" : "s", duration__format(lost_ns, lost),
+        with_like == 1 ? "it" : "them", share__format(share, kept), events);
 }
 
 static void put_text(const struct points_report *shown, const struct style *style, FILE *out)
@@ -290,14 +285,14 @@ static void put_text(const struct points_report *shown, const struct style *styl
         put_list(shown, 0, rare, style, out);
     }
     if (rare < all) {
-        heading__put(style, out, "seen too rarely to be compared, and long");
+        heading__put(style, out, "rare but long (too few to compare)");
         put_list(shown, rare, all, style, out);
     }
     if (!shown->found->left_out)
         return;
     fputc('\n', out);
     paragraph__take(style, out, "  ",
-                    memory__format("%" PRIu64 " more stand out, but lost less than any of these; "
+                    memory__format("%" PRIu64 " more outliers lost less than any of these; "
                                    "they are left out.",
                                    shown->found->left_out));
 }

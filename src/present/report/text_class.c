@@ -59,7 +59,7 @@ static char *confidence_reason(const struct profile_class *class)
     count__format(class->count, number);
     bool concluded = class->cause >= REASON_WORKLOAD && class->cause != REASON_UNEXPLAINED;
     if (class->confidence == CONFIDENCE_WEAK && concluded && class->recorded >= 100)
-        return memory__text("weak: what speaks for the cause (below) may be chance");
+        return memory__text("weak: the evidence for the cause (below) may be chance");
     if (class->confidence == CONFIDENCE_WEAK)
         return memory__format("weak: of only %s occurrence%s the fastest may itself have been "
                               "disturbed, so more than this may be lost",
@@ -295,10 +295,10 @@ static void put_evidence(const struct report *report, const struct profile_class
                                     {style->unicode ? "r²" : "r2", LEFT},
                                     {"chance", LEFT},
                                     {"because", WRAPPED},
-                                    {"sure", LEFT}};
+                                    {"confidence", LEFT}};
     if (class->evidence.count == 0)
         return;
-    heading__put(style, out, "what speaks for it (chance: as much comes about by accident)");
+    heading__put(style, out, "evidence (beside it the chance level)");
     struct grid grid = grid__start(columns, 5, 2);
     VEC_EACH (evidence, &class->evidence, struct profile_evidence) {
         grid__cell(&grid, memory__text(reason__words(evidence->reason)), INK_PLAIN);
@@ -314,7 +314,7 @@ static void put_doubts(const struct profile_class *class, const struct style *st
 {
     if (class->doubts == 0)
         return;
-    heading__put(style, out, "what speaks against the figures");
+    heading__put(style, out, "caveats");
     for (unsigned i = 0; i < DOUBTS; i++)
         if (class->doubts & 1u << i)
             paragraph__put(style, out, INK_PLAIN, "  - ", doubt__words(i));

@@ -293,8 +293,8 @@ static void put_outermost(const struct structure_report *shown, uint32_t number,
     size_t mark = strlen(ellipsis(style)), bytes = strlen(iteration);
     bool is_cut = bytes > mark && strcmp(iteration + bytes - mark, ellipsis(style)) == 0;
     char *text =
-        memory__format("%s %s a loop%s: %s%s a turn, %s of %s time%s%s%s", who,
-                       one ? "turns" : "turn", one ? "" : " each", row->is_estimated ? "~" : "",
+        memory__format("%s %s a loop%s: %s%s an iteration, %s of %s time%s%s%s", who,
+                       one ? "runs" : "run", one ? "" : " each", row->is_estimated ? "~" : "",
                        duration__format(outline_row__mean_ns(row), each),
                        share__format(outline_row__share(shown->outline, row), share),
                        one ? "its" : "their", *iteration ? ": " : "", iteration, is_cut ? "" : ".");
