@@ -154,7 +154,7 @@ adds_up() {
     heurt diff-occurrence -i "$(slow)" iteration
     expect_status 0
     grep -q '^iterations.*whole_iteration' <<<"$output"
-    grep -Eq '^  slow  .* turn [0-9]+, thread' <<<"$output"
+    grep -Eq '^  slow  .* iteration [0-9]+, thread' <<<"$output"
     grep -Eq '^ +component +slow +fast +difference' <<<"$output"
     grep -Eq 'own time of' <<<"$output"
     [ "$(grep -c 'in all' <<<"$output")" -eq 2 ]
