@@ -94,7 +94,7 @@ memcached_loops() {
     memcached_loops
     heurt structure -i t
     expect_status 0
-    grep -Eq 'threads? mc-worker turns? a loop' <<<"$output"
+    grep -Eq 'threads? mc-worker runs? a loop' <<<"$output"
 }
 
 @test "memcached, killed while it waits: the same" {
