@@ -53,7 +53,7 @@ static int judge_machine(struct doctor_check *check)
         judge_runtime(&check->machine);
         machine_trials__make(".", &trials);
     }
-    machine_facts__read(check->captured ? check->captured : "", &check->info);
+    machine_info__read(check->captured ? check->captured : "", &check->info);
     facilities__judge(&check->info, &trials, &check->machine);
     return 0;
 }
@@ -246,7 +246,7 @@ static int run(const struct command *self, int argc, char **argv)
     status = judge_and_print(&check);
     facilities__free(&check.machine);
     facilities__free(&check.rows);
-    machine_facts__free(&check.info);
+    machine_info__free(&check.info);
     free(check.path);
     return status;
 }

@@ -44,20 +44,20 @@ static void present(const void *subject, const struct style *style, FILE *out)
 /* A screen has what fits on it, data whatever is not too much to be read. */
 static struct outline *make_outline(const struct structure_request *options,
                                     const struct trace *trace, const struct structure *structure,
-                                    struct structure_options *chosen)
+                                    struct outline_options *chosen)
 {
     bool is_text = options->presenter == &structure_text;
-    *chosen = (struct structure_options){.depth = (unsigned)options->depth,
-                                         .least_share = is_text && !options->all ? LEAST_SHARE : 0};
-    return options->all ? structure_rows__new(trace, structure, chosen)
-                        : structure_rows__fitting(trace, structure, chosen,
-                                                  is_text ? ROWS_AT_MOST : DATA_ROWS_AT_MOST);
+    *chosen = (struct outline_options){.depth = (unsigned)options->depth,
+                                       .least_share = is_text && !options->all ? LEAST_SHARE : 0};
+    return options->all ? outline__new(trace, structure, chosen)
+                        : outline__fitting(trace, structure, chosen,
+                                           is_text ? ROWS_AT_MOST : DATA_ROWS_AT_MOST);
 }
 
 static int show_structure(const struct structure_request *options, const struct loaded *loaded,
                           const struct structure *structure)
 {
-    struct structure_options chosen;
+    struct outline_options chosen;
     struct outline *outline = make_outline(options, loaded->trace, structure, &chosen);
     struct sequences *sequences =
         options->presenter == &structure_csv ? NULL : sequences__find(loaded->trace, structure);
@@ -71,7 +71,7 @@ static int show_structure(const struct structure_request *options, const struct 
                                                run__result(&loaded->run, &iterations_analysis)};
     int status = show(present, &(struct structure_showing){options->presenter, &shown});
     sequences__free(sequences);
-    structure_rows__free(outline);
+    outline__free(outline);
     return status;
 }
 

@@ -43,7 +43,7 @@ struct tables_options {
 struct results {
     struct loaded loaded;
     struct locks_filter filter;
-    struct structure_options structure_options;
+    struct outline_options outline_options;
     struct outline *outline;
     struct whatif_session whatif;
     bool has_whatif;
@@ -91,8 +91,8 @@ static int make_results(const struct tables_options *options, struct results *re
         return status;
     const struct structure *structure = run__result(&loaded->run, &structure_analysis);
     if (structure)
-        results->outline = structure_rows__fitting(
-            loaded->trace, structure, &results->structure_options, OUTLINE_ROWS_AT_MOST);
+        results->outline = outline__fitting(loaded->trace, structure, &results->outline_options,
+                                            OUTLINE_ROWS_AT_MOST);
     if (is_needed(options, NEEDS_GAINS))
         wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile,
                          run__result(&loaded->run, &findings_analysis), 0);
@@ -103,7 +103,7 @@ static void free_results(struct results *results)
 {
     if (results->has_whatif)
         whatif_session__close(&results->whatif);
-    structure_rows__free(results->outline);
+    outline__free(results->outline);
     loaded__close(&results->loaded);
 }
 
@@ -169,7 +169,7 @@ static int show_wanted(const struct tables_options *options, const struct result
     const struct structure_report structure = {.report = report,
                                                .structure = run__result(run, &structure_analysis),
                                                .outline = results->outline,
-                                               .options = &results->structure_options};
+                                               .options = &results->outline_options};
     const struct points_report points = {report, run__result(run, &outliers_analysis), NULL,
                                          SIZE_MAX};
     const struct whatif_view whatif =

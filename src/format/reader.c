@@ -122,11 +122,13 @@ static bool is_unused(const struct trace *trace, size_t end)
 /* Where that walk over a long trace has passed so many bytes, they need not stay in memory. */
 #define PASSED_BYTES ((size_t)32 << 20)
 
-static void drop_passed(const struct trace *trace, size_t from, size_t to)
+/* The blocks of the mapping that end between from and to: each time costs a system call and what
+ * the processors keep of the mapping, up to some 0.5 ms in virtual machines. */
+static void drop_blocks(const struct trace *trace, size_t from, size_t to, size_t block_bytes)
 {
-    from = from / PASSED_BYTES * PASSED_BYTES;
-    to = to / PASSED_BYTES * PASSED_BYTES;
-    if (trace->mapped_bytes > TRACE_KEPT_BYTES && from < to)
+    from = from / block_bytes * block_bytes;
+    to = to / block_bytes * block_bytes;
+    if (from < to)
         madvise((char *)(uintptr_t)trace->bytes + from, to - from, MADV_DONTNEED);
 }
 
@@ -149,7 +151,8 @@ bool trace__next_place(const struct trace *trace, size_t *offset, struct trace_p
     }
     if (!place->bytes)
         place->bytes = *offset - start;
-    drop_passed(trace, start, *offset);
+    if (trace->mapped_bytes > TRACE_KEPT_BYTES)
+        drop_blocks(trace, start, *offset, PASSED_BYTES);
     return true;
 }
 
@@ -524,20 +527,13 @@ int trace__open_chunks(int fd, const char *name, struct trace **result, struct e
     return open_file(fd, name, true, result, error);
 }
 
-/* Of many small chunks, their pages together: each time costs the system call and what the
- * processors keep of the mapping, some 0.5 ms in virtual machines. */
-#define DROPPED_BYTES ((uintptr_t)1 << 20)
+#define DROPPED_BYTES ((size_t)1 << 20)
 
 void trace__drop_pages(const struct trace *trace, const struct heurt_chunk *chunk)
 {
-    uintptr_t first = (uintptr_t)trace->bytes,
-              start = (uintptr_t)chunk / DROPPED_BYTES * DROPPED_BYTES;
-    uintptr_t end = (uintptr_t)trace__chunk_end(trace, chunk) / DROPPED_BYTES * DROPPED_BYTES;
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    if (start < first)
-        start = (first + page - 1) / page * page;
-    if (trace->mapped_bytes && start < end)
-        madvise((void *)start, end - start, MADV_DONTNEED);
+    if (trace->mapped_bytes)
+        drop_blocks(trace, (size_t)((const char *)chunk - trace->bytes),
+                    (size_t)(trace__chunk_end(trace, chunk) - trace->bytes), DROPPED_BYTES);
 }
 
 int trace__open(const char *directory, struct trace **result, struct error *error)

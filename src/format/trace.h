@@ -50,7 +50,8 @@ int trace__open_chunks(int fd, const char *name, struct trace **trace, struct er
 void trace__push_process(struct trace *trace, uint32_t serial);
 /* Of a longer trace only what is looked at stays in memory. */
 #define TRACE_KEPT_BYTES ((size_t)128 << 20)
-/* Its pages need not stay in memory: they are read again when somebody asks for them. */
+/* Its pages need not stay in memory: they are read again when somebody asks for them. Those of
+ * small chunks are given back with what lies beside them, a MiB together. */
 void trace__drop_pages(const struct trace *trace, const struct heurt_chunk *chunk);
 /* Cursors over its threads that were started until now: by how much a command raises it tells how
  * often the command walks over the trace. Any thread may ask. */

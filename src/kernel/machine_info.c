@@ -176,7 +176,7 @@ static void read_tracefs(const char *root, struct machine_info *info)
     info->has_tracefs |= info->reads_waking;
 }
 
-void machine_facts__read(const char *root, struct machine_info *info)
+void machine_info__read(const char *root, struct machine_info *info)
 {
     *info = (struct machine_info){0};
     info->kernel = read_line(root, "/proc/sys/kernel/osrelease");
@@ -202,7 +202,7 @@ void machine_facts__read(const char *root, struct machine_info *info)
     read_tracefs(root, info);
 }
 
-void machine_facts__free(struct machine_info *info)
+void machine_info__free(struct machine_info *info)
 {
     free(info->kernel);
     free(info->processor);

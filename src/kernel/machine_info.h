@@ -42,9 +42,9 @@ struct machine_info {
 };
 
 /* Reads root/proc and root/sys ("" for this machine). Never fails: what is not there is unknown.
- * machine_facts__free it. */
-void machine_facts__read(const char *root, struct machine_info *info);
-void machine_facts__free(struct machine_info *info);
+ * machine_info__free it. */
+void machine_info__read(const char *root, struct machine_info *info);
+void machine_info__free(struct machine_info *info);
 
 /* What was tried: 0 it worked, or a negative errno, in the order of the table. */
 #define TRIALS_TABLE(X)                                                     \

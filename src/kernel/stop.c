@@ -63,7 +63,7 @@ struct thread_info {
     unsigned flags;
 };
 
-static bool thread_facts__read(pid_t pid, pid_t tid, struct thread_info *info)
+static bool thread_info__read(pid_t pid, pid_t tid, struct thread_info *info)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%d/task/%d/stat", pid, tid);
@@ -80,14 +80,14 @@ static bool thread_facts__read(pid_t pid, pid_t tid, struct thread_info *info)
 static bool is_dead(pid_t pid, pid_t tid)
 {
     struct thread_info info;
-    return !thread_facts__read(pid, tid, &info) || info.state == 'Z' || info.state == 'X';
+    return !thread_info__read(pid, tid, &info) || info.state == 'Z' || info.state == 'X';
 }
 
 /* Whether it is in a sleep that nothing interrupts: for a disk, for a vforked child. */
 static bool sleeps_deeply(pid_t pid, pid_t tid)
 {
     struct thread_info info;
-    return thread_facts__read(pid, tid, &info) && info.state == 'D';
+    return thread_info__read(pid, tid, &info) && info.state == 'D';
 }
 
 static bool waits_for_vfork(pid_t pid, pid_t tid)
@@ -119,7 +119,7 @@ static bool gets_idle_signals(pid_t pid, pid_t tid)
 static bool never_runs_code(pid_t pid, pid_t tid)
 {
     struct thread_info info;
-    return thread_facts__read(pid, tid, &info) &&
+    return thread_info__read(pid, tid, &info) &&
            info.flags & (FLAG_KTHREAD | FLAG_IO_WORKER | FLAG_USER_WORKER);
 }
 
@@ -531,7 +531,7 @@ int stop__begin(struct stop *stop, struct error *error)
     if (!stop__tend(stop))
         return error__set(error, -EAGAIN, "a thread of process %d is in the middle of a call",
                           stop->pid);
-    stop->is_own_child = thread_facts__read(stop->pid, stop->pid, &info) && info.parent == getpid();
+    stop->is_own_child = thread_info__read(stop->pid, stop->pid, &info) && info.parent == getpid();
     int code = stop_all(stop, error);
     if (code == 0) {
         /* Not before: an exec would have left us with the memory of the old program. */

@@ -1,4 +1,4 @@
-/* trials.c: the half of facts.h that asks the kernel. Everything is undone at once. */
+/* trials.c: the half of machine_info.h that asks the kernel. Everything is undone at once. */
 #include "kernel/machine_info.h"
 
 #include "kernel/instruction_count.h"

@@ -65,7 +65,7 @@ struct function_info {
     struct vec functions;      /* struct info_function, by start */
     struct vec names;          /* struct info_name, the best of a function first */
     struct vec tails;          /* struct info_tail */
-    struct vec moves;          /* uint8_t: moved code, see facts.c */
+    struct vec moves;          /* uint8_t: moved code, see function_info.c */
     struct vec texts;          /* char: strings, each ended by \0; the one at 0 is empty */
     struct vec system_calls;   /* struct info_system_call, when has_system_calls */
     uint32_t has_system_calls; /* bool: they were looked for */
@@ -88,7 +88,7 @@ int function_info__open(const char *path, const uint8_t *build_id, size_t build_
 /* Writes what was found out into the cache. NULL is allowed. */
 void function_info__close(struct function_info *info);
 
-/* The file itself, for what facts do not tell; NULL: it is gone. Its functions have the same
+/* The file itself, for what the info does not tell; NULL: it is gone. Its functions have the same
  * indices. */
 const struct code_file *function_info__file(struct function_info *info);
 
@@ -99,7 +99,7 @@ const char *function_info__name(const struct function_info *info,
 bool function_info__name_is_local(const struct function_info *info,
                                   const struct info_function *function, size_t index);
 
-/* What follows finds out what is not known yet. function is one of facts->functions. */
+/* What follows finds out what is not known yet. function is one of info->functions. */
 void function_info__judge(struct function_info *info,
                           struct info_function *function); /* frame and its tails */
 bool function_info__fits_registers(struct function_info *info, struct info_function *function);

@@ -171,7 +171,7 @@ bool plan_cache__load(struct function_info *info)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static bool write_facts(int fd, void *context)
+static bool write_info(int fd, void *context)
 {
     struct function_info *info = context;
     struct vec *vecs[VECS];
@@ -193,6 +193,6 @@ void plan_cache__save(struct function_info *info)
     if (!info->cache)
         return;
     char *path = path_of(info);
-    kept_file__save(info->cache, path, ENDING, PLAN_CACHE_BYTES_MAX, write_facts, info);
+    kept_file__save(info->cache, path, ENDING, PLAN_CACHE_BYTES_MAX, write_info, info);
     free(path);
 }

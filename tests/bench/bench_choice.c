@@ -48,7 +48,7 @@ struct function {
 };
 
 /* Both sets. */
-struct selection {
+struct choice {
     struct function functions[FUNCTIONS_MOST];
     size_t count;
     size_t unnamed; /* of heurt's, not among the functions */
@@ -59,7 +59,7 @@ struct samples {
     bool failed;       /* it was there, but did not work */
     double wall_s[WAYS][RUNS_MOST], cpu_s[WAYS][RUNS_MOST];
     double covered[RUNS_MOST];
-    struct selection choice; /* of the last round */
+    struct choice choice; /* of the last round */
 };
 
 struct options {
@@ -130,7 +130,7 @@ static int run(const struct options *options, const struct scratch *scratch,
 /* ---- the two sets ---------------------------------------------------------------------------- */
 
 /* "libc.so.6 free" and "libc.so free" are the same: what follows .so is left out. */
-static struct function *choice__find(struct selection *choice, const char *module, const char *name)
+static struct function *choice__find(struct choice *choice, const char *module, const char *name)
 {
     char key[sizeof choice->functions->name];
     const char *so = strstr(module, ".so");
@@ -148,7 +148,7 @@ static struct function *choice__find(struct selection *choice, const char *modul
 }
 
 /* A line "WORD MODULE FUNCTION". */
-static void choice__add(struct selection *choice, char *line, enum way way)
+static void choice__add(struct choice *choice, char *line, enum way way)
 {
     char *module = strchr(line, ' '), *name = module ? strchr(module + 1, ' ') : NULL;
     if (!name)
@@ -166,7 +166,7 @@ static void choice__add(struct selection *choice, char *line, enum way way)
     }
 }
 
-static int choice__read(struct selection *choice, const struct options *options,
+static int choice__read(struct choice *choice, const struct options *options,
                         const struct scratch *scratch, enum way way, struct error *error)
 {
     char *text, *rest;
@@ -184,7 +184,7 @@ struct agreement {
     double covered; /* 0 … 1; NAN: perf's set is empty */
 };
 
-static struct agreement choice__agreement(const struct selection *choice)
+static struct agreement choice__agreement(const struct choice *choice)
 {
     struct agreement agreement = {0};
     double all = 0, covered = 0;
@@ -206,7 +206,7 @@ static int measure(const struct options *options, const struct scratch *scratch,
                    struct error *error)
 {
     int code = 0;
-    samples->choice = (struct selection){0};
+    samples->choice = (struct choice){0};
     directory__remove("trace");
     for (enum way way = PLAIN; way < WAYS && code == 0; way++)
         if (way != PERF || !*options->no_perf)
@@ -228,7 +228,7 @@ static double ratio(double (*seconds)[RUNS_MOST], enum way way, size_t runs)
     return samples__median(ratios, runs);
 }
 
-static void print_functions(const struct selection *choice, bool with_perf)
+static void print_functions(const struct choice *choice, bool with_perf)
 {
     for (size_t i = 0; i < choice->count; i++) {
         const struct function *function = &choice->functions[i];
@@ -283,7 +283,7 @@ static void print_table(const struct options *options, struct samples *samples)
             print_program(options, &programs[i], &samples[i]);
 }
 
-static struct json_object *json__functions(const struct selection *choice)
+static struct json_object *json__functions(const struct choice *choice)
 {
     struct json_object *list = json_object_new_array();
     for (size_t i = 0; i < choice->count; i++) {

@@ -671,7 +671,7 @@ static void nests(void **state)
         try_nest(seed, 1 + seed % 6);
 }
 
-/* A loop costs the same, however often it iterations. */
+/* A loop costs the same, however often it runs. */
 static void memory_of_loops(void **state)
 {
     (void)state;

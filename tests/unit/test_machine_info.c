@@ -58,7 +58,7 @@ static void a_machine_without_proc_and_sys_is_unknown(void **state)
     struct machine_info info;
     struct machine_trials trials;
     struct vec facilities = VEC_OF(struct facility);
-    machine_facts__read("/no/such/root", &info);
+    machine_info__read("/no/such/root", &info);
     assert_null(info.kernel);
     assert_int_equal(info.perf_event_paranoid, INFO_UNKNOWN);
     assert_int_equal(info.cpu_count, 0);
@@ -68,7 +68,7 @@ static void a_machine_without_proc_and_sys_is_unknown(void **state)
     VEC_EACH (facility, &facilities, struct facility)
         assert_non_null(facility->found);
     facilities__free(&facilities);
-    machine_facts__free(&info);
+    machine_info__free(&info);
 }
 
 /* What is tried here must agree with what this process can see of itself. */
@@ -77,7 +77,7 @@ static void this_machine_can_be_asked(void **state)
     (void)state;
     struct machine_info info;
     struct machine_trials trials, nowhere;
-    machine_facts__read("", &info);
+    machine_info__read("", &info);
     machine_trials__make("/tmp", &trials);
     assert_int_equal(info.cpu_count, sysconf(_SC_NPROCESSORS_ONLN));
     assert_non_null(info.kernel);
@@ -86,7 +86,7 @@ static void this_machine_can_be_asked(void **state)
     assert_true(trials.memory_free_bytes > 0);
     machine_trials__make("/no/such/directory", &nowhere);
     assert_int_equal(nowhere.disk_free_bytes, 0);
-    machine_facts__free(&info);
+    machine_info__free(&info);
 }
 
 int main(void)

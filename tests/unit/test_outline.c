@@ -123,22 +123,22 @@ static char *written(const struct structure *structure, const struct outline *ou
     return text;
 }
 
-static void assert_outline(const struct scene *scene, struct structure_options options,
+static void assert_outline(const struct scene *scene, struct outline_options options,
                            const char *expected)
 {
     struct structure *structure;
     struct error error;
     assert_int_equal(
         run__one(scene->trace, NULL, &structure_analysis, NULL, (void **)&structure, &error), 0);
-    struct outline *outline = structure_rows__new(scene->trace, structure, &options);
+    struct outline *outline = outline__new(scene->trace, structure, &options);
     char *text = written(structure, outline);
     assert_string_equal(text, expected);
     free(text);
-    structure_rows__free(outline);
+    outline__free(outline);
     structure__free(structure);
 }
 
-static const struct structure_options everything = {0};
+static const struct outline_options everything = {0};
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
@@ -265,7 +265,7 @@ static void small_ones_are_gathered_by_place(void **state)
     struct told told = tell(*state);
     thread_does(&told, 0, 1, "ab(wwww)cdb(ww)eafb(w)gb(wwwwwwwwww)h");
     finish(&told);
-    assert_outline(*state, (struct structure_options){.least_share = 0.2},
+    assert_outline(*state, (struct outline_options){.least_share = 0.2},
                    "1 threads 290\n"
                    " b x1 110 lost 80\n"
                    "  loop 2-10 ~x5 ~92\n"
@@ -279,7 +279,7 @@ static void depth_is_cut(void **state)
     struct told told = tell(*state);
     thread_does(&told, 0, 3, "f(g(h)x)");
     finish(&told);
-    assert_outline(*state, (struct structure_options){.depth = 2},
+    assert_outline(*state, (struct outline_options){.depth = 2},
                    "1 threads 120\n"
                    " loop 3-3 x3 120\n"
                    "  f x3 120 ...\n");
@@ -297,16 +297,16 @@ static void an_outline_fits(void **state)
     struct structure *structure;
     struct error error;
     const struct scene *scene = *state;
-    struct structure_options options = {0};
+    struct outline_options options = {0};
     assert_int_equal(
         run__one(scene->trace, NULL, &structure_analysis, NULL, (void **)&structure, &error), 0);
-    struct outline *whole = structure_rows__new(scene->trace, structure, &options);
-    struct outline *fitting = structure_rows__fitting(scene->trace, structure, &options, 8);
+    struct outline *whole = outline__new(scene->trace, structure, &options);
+    struct outline *fitting = outline__fitting(scene->trace, structure, &options, 8);
     assert_true(whole->rows.count > 30);
     assert_in_range(fitting->rows.count, 3, 8);
     assert_true(options.least_share > 0);
-    structure_rows__free(whole);
-    structure_rows__free(fitting);
+    outline__free(whole);
+    outline__free(fitting);
     structure__free(structure);
 }
 
@@ -320,11 +320,11 @@ static void the_outermost_loop_is_found(void **state)
     const struct scene *scene = *state;
     assert_int_equal(
         run__one(scene->trace, NULL, &structure_analysis, NULL, (void **)&structure, &error), 0);
-    struct outline *outline = structure_rows__new(scene->trace, structure, &everything);
-    uint32_t row = structure_rows__outermost(outline, 0);
+    struct outline *outline = outline__new(scene->trace, structure, &everything);
+    uint32_t row = outline__outermost(outline, 0);
     assert_int_not_equal(row, OUTLINE_NONE);
     assert_int_equal(VEC_AT(&outline->rows, struct outline_row, row)->iterations.max, 4);
-    structure_rows__free(outline);
+    outline__free(outline);
     structure__free(structure);
 }
 
@@ -418,7 +418,7 @@ static void iterations_of_several_kinds_are_one_loop(void **state)
     const struct scene *scene = *state;
     assert_int_equal(
         run__one(scene->trace, NULL, &structure_analysis, NULL, (void **)&structure, &error), 0);
-    struct outline *outline = structure_rows__new(scene->trace, structure, &everything);
+    struct outline *outline = outline__new(scene->trace, structure, &everything);
     const struct outline_row *loop = VEC_AT(&outline->rows, struct outline_row, 0);
     assert_int_equal(loop->kind, OUTLINE_LOOP);
     assert_int_equal(loop->kinds, 6);
@@ -428,7 +428,7 @@ static void iterations_of_several_kinds_are_one_loop(void **state)
         assert_int_equal(counted(structure, outline, place, 1, &sum), iterations[place - 'a']);
         assert_int_equal(sum, 10 * iterations[place - 'a']);
     }
-    structure_rows__free(outline);
+    outline__free(outline);
     structure__free(structure);
 }
 

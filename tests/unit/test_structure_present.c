@@ -31,7 +31,7 @@ struct outlined {
     struct fixture fixture;
     struct structure structure;
     struct outline outline;
-    struct structure_options options;
+    struct outline_options options;
     struct sequences sequences;
     struct structure_report shown;
 };
@@ -45,7 +45,7 @@ static void start(struct outlined *outlined)
     outlined->outline.groups = VEC_OF(struct outline_group);
     outlined->outline.rows = VEC_OF(struct outline_row);
     outlined->outline.folded = VEC_OF(uint32_t);
-    outlined->options = (struct structure_options){.least_share = 0.005};
+    outlined->options = (struct outline_options){.least_share = 0.005};
     outlined->sequences = (struct sequences){VEC_OF(struct sequence), 48 * SECOND};
     VEC_EACH (class, &outlined->fixture.profile.classes, struct profile_class) {
         struct structure_place *place = vec__push(&outlined->structure.places, NULL);

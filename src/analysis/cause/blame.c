@@ -211,7 +211,7 @@ static void free_walk(struct blame_walk *walk)
     for (size_t i = 0; i < walk->thread_count; i++)
         vec__free(&walk->threads[i].before);
     contentions__free(walk);
-    sync_objects__free(walk);
+    blamed_objects__free(walk);
     idle_waits__free(&walk->idle);
     free(walk->threads);
     free(walk);
@@ -251,7 +251,7 @@ void *blame__start(struct class_table *table, const struct thread_result *result
                                 .last_wait = last,
                                 .thread_count = trace__threads(table->trace)->count,
                                 .contentions = VEC_OF(struct contention *),
-                                .meetings = VEC_OF(struct meeting_object *),
+                                .blamed_objects = VEC_OF(struct blamed_object *),
                                 .idle = idle_waits__start()};
     walk->threads = memory__zeroed(walk->thread_count, sizeof *walk->threads);
     for (uint32_t i = 0; i < walk->thread_count; i++)

@@ -7,9 +7,9 @@
 
 #define PARTIES_AT_FIRST 64
 
-static struct meeting_object *meeting_of(struct blame_walk *walk, uint32_t object)
+static struct blamed_object *blamed_object_of(struct blame_walk *walk, uint32_t object)
 {
-    struct meeting_object **place = VEC_REACH(&walk->meetings, struct meeting_object *, object);
+    struct blamed_object **place = VEC_REACH(&walk->blamed_objects, struct blamed_object *, object);
     if (!*place) {
         *place = memory__zeroed(1, sizeof **place);
         (*place)->arrivals = VEC_OF(struct arrival);
@@ -40,7 +40,7 @@ static void divide(const struct activity *now, const struct activity *before, ui
 
 /* ---- barriers -------------------------------------------------------------------------------- */
 
-static void add_party(struct meeting_object *barrier, uint32_t thread)
+static void add_party(struct blamed_object *barrier, uint32_t thread)
 {
     struct watched party = {.thread = thread};
     vec__push(&barrier->parties, &party);
@@ -48,7 +48,7 @@ static void add_party(struct meeting_object *barrier, uint32_t thread)
 
 /* What those had done at the round's first arrival who may be its last ones: who was there the last
  * time; at first, any of the process. */
-static void start_round(struct blame_walk *walk, struct meeting_object *barrier, uint32_t process,
+static void start_round(struct blame_walk *walk, struct blamed_object *barrier, uint32_t process,
                         uint64_t tick)
 {
     for (uint32_t i = 0; i < walk->thread_count && !barrier->round; i++) {
@@ -63,7 +63,7 @@ static void start_round(struct blame_walk *walk, struct meeting_object *barrier,
 void barrier__wait_begins(struct blame_walk *walk, struct blame_thread *thread,
                           const struct sync_event *event)
 {
-    struct meeting_object *barrier = meeting_of(walk, event->object);
+    struct blamed_object *barrier = blamed_object_of(walk, event->object);
     if (!barrier->arrivals.count)
         start_round(walk, barrier, thread->serial, event->tick);
     struct arrival arrival = {.thread = event->thread,
@@ -73,7 +73,7 @@ void barrier__wait_begins(struct blame_walk *walk, struct blame_thread *thread,
     vec__push(&barrier->arrivals, &arrival);
 }
 
-static const struct activity *before_round(const struct meeting_object *barrier, uint32_t thread)
+static const struct activity *before_round(const struct blamed_object *barrier, uint32_t thread)
 {
     static const struct activity nothing; /* all its life will do */
     VEC_EACH (party, &barrier->parties, struct watched) {
@@ -84,7 +84,7 @@ static const struct activity *before_round(const struct meeting_object *barrier,
 }
 
 /* tick: at which the first one leaves. */
-static void blame_last(struct blame_walk *walk, const struct meeting_object *barrier, uint64_t tick)
+static void blame_last(struct blame_walk *walk, const struct blamed_object *barrier, uint64_t tick)
 {
     const struct arrival *last =
         VEC_AT(&barrier->arrivals, struct arrival, barrier->arrivals.count - 1);
@@ -104,7 +104,7 @@ static void blame_last(struct blame_walk *walk, const struct meeting_object *bar
     }
 }
 
-static void end_round(struct meeting_object *barrier)
+static void end_round(struct blamed_object *barrier)
 {
     barrier->parties.count = 0;
     VEC_EACH (arrival, &barrier->arrivals, struct arrival)
@@ -113,7 +113,7 @@ static void end_round(struct meeting_object *barrier)
     barrier->round++;
 }
 
-static void forget_arrival(struct meeting_object *barrier, uint32_t thread)
+static void forget_arrival(struct blamed_object *barrier, uint32_t thread)
 {
     size_t kept = 0;
     for (size_t i = 0; i < barrier->arrivals.count; i++) {
@@ -126,7 +126,7 @@ static void forget_arrival(struct meeting_object *barrier, uint32_t thread)
 
 void barrier__wait_ends(struct blame_walk *walk, const struct sync_event *event)
 {
-    struct meeting_object *barrier = meeting_of(walk, event->object);
+    struct blamed_object *barrier = blamed_object_of(walk, event->object);
     if (event->round != barrier->round)
         return; /* not the first one to leave */
     if (event->type == SYNC_EVENT_GAVE_UP) {
@@ -156,10 +156,10 @@ static void watch(struct blame_walk *walk, struct blame_thread *thread, uint32_t
 void signal__wait_begins(struct blame_walk *walk, struct blame_thread *thread,
                          const struct sync_event *event)
 {
-    const struct meeting_object *meeting = meeting_of(walk, event->object);
+    const struct blamed_object *object = blamed_object_of(walk, event->object);
     thread->watched_count = 0;
-    for (uint32_t i = 0; i < meeting->recent_count; i++)
-        watch(walk, thread, meeting->recent[i], event->tick);
+    for (uint32_t i = 0; i < object->recent_count; i++)
+        watch(walk, thread, object->recent[i], event->tick);
     size_t looked_at = walk->thread_count < 2 * WATCHED ? walk->thread_count : 2 * WATCHED;
     for (uint32_t i = 0; i < looked_at; i++) {
         if (walk->threads[i].serial == thread->serial && !walk->threads[i].ended)
@@ -185,35 +185,35 @@ void signal__blame(struct blame_walk *walk, struct blame_thread *thread,
 
 /* ---- signals --------------------------------------------------------------------------------- */
 
-static void keep_recent(struct meeting_object *meeting, uint32_t thread)
+static void keep_recent(struct blamed_object *object, uint32_t thread)
 {
     uint32_t place = 0;
-    while (place < meeting->recent_count && meeting->recent[place] != thread)
+    while (place < object->recent_count && object->recent[place] != thread)
         place++;
-    if (place == meeting->recent_count) {
-        if (meeting->recent_count < WATCHED)
-            meeting->recent_count++;
+    if (place == object->recent_count) {
+        if (object->recent_count < WATCHED)
+            object->recent_count++;
         else
             place--;
     }
     for (; place > 0; place--)
-        meeting->recent[place] = meeting->recent[place - 1];
-    meeting->recent[0] = thread;
+        object->recent[place] = object->recent[place - 1];
+    object->recent[0] = thread;
 }
 
 void signal__given(struct blame_walk *walk, const struct sync_event *event)
 {
-    keep_recent(meeting_of(walk, event->object), event->thread);
+    keep_recent(blamed_object_of(walk, event->object), event->thread);
 }
 
-void sync_objects__free(struct blame_walk *walk)
+void blamed_objects__free(struct blame_walk *walk)
 {
-    VEC_EACH (meeting, &walk->meetings, struct meeting_object *) {
-        if (!*meeting)
+    VEC_EACH (object, &walk->blamed_objects, struct blamed_object *) {
+        if (!*object)
             continue;
-        vec__free(&(*meeting)->arrivals);
-        vec__free(&(*meeting)->parties);
-        free(*meeting);
+        vec__free(&(*object)->arrivals);
+        vec__free(&(*object)->parties);
+        free(*object);
     }
-    vec__free(&walk->meetings);
+    vec__free(&walk->blamed_objects);
 }

@@ -74,7 +74,7 @@ struct arrival {
 };
 
 /* A condition, semaphore or futex, or a barrier. */
-struct meeting_object {
+struct blamed_object {
     uint32_t recent[WATCHED]; /* who signalled lately, the last first */
     uint32_t recent_count;
     /* A barrier's round: */
@@ -89,10 +89,10 @@ struct blame_walk {
     struct blame_thread *threads; /* by trace__threads */
     size_t thread_count;
     struct sync_events *sync_events;
-    uint64_t last_wait;     /* tick */
-    size_t waiting;         /* threads that are in a wait that may be blamed on somebody */
-    struct vec contentions; /* struct contention *, by object; NULL: nobody ever waited */
-    struct vec meetings;    /* struct meeting_object *, likewise; NULL: not met */
+    uint64_t last_wait;        /* tick */
+    size_t waiting;            /* threads that are in a wait that may be blamed on somebody */
+    struct vec contentions;    /* struct contention *, by object; NULL: nobody ever waited */
+    struct vec blamed_objects; /* struct blamed_object *, likewise; NULL: not met */
     struct idle_waits idle;
 };
 
@@ -155,6 +155,6 @@ void signal__wait_begins(struct blame_walk *walk, struct blame_thread *thread,
 /* It ended by a signal. */
 void signal__blame(struct blame_walk *walk, struct blame_thread *thread,
                    const struct sync_event *event);
-void sync_objects__free(struct blame_walk *walk);
+void blamed_objects__free(struct blame_walk *walk);
 
 #endif

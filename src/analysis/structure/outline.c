@@ -17,7 +17,7 @@
 struct outliner {
     const struct trace *trace;
     const struct structure *structure;
-    const struct structure_options *options;
+    const struct outline_options *options;
     struct outline *outline;
     struct outline_shapes known;
     struct vec spelled;           /* uint32_t, by shape: row + 1 that has its body; 0: none yet */
@@ -476,8 +476,8 @@ static struct vec zeroes(size_t count)
     return vec;
 }
 
-struct outline *structure_rows__new(const struct trace *trace, const struct structure *structure,
-                                    const struct structure_options *options)
+struct outline *outline__new(const struct trace *trace, const struct structure *structure,
+                             const struct outline_options *options)
 {
     struct outline *outline = memory__zeroed(1, sizeof *outline);
     outline->groups = VEC_OF(struct outline_group);
@@ -499,21 +499,20 @@ struct outline *structure_rows__new(const struct trace *trace, const struct stru
     return outline;
 }
 
-struct outline *structure_rows__fitting(const struct trace *trace,
-                                        const struct structure *structure,
-                                        struct structure_options *options, size_t rows_at_most)
+struct outline *outline__fitting(const struct trace *trace, const struct structure *structure,
+                                 struct outline_options *options, size_t rows_at_most)
 {
-    struct outline *outline = structure_rows__new(trace, structure, options);
+    struct outline *outline = outline__new(trace, structure, options);
     while (outline->rows.count > rows_at_most && options->least_share < FITTING_SHARE_MAX) {
         options->least_share =
             options->least_share > 0 ? FITTING_STEP * options->least_share : FITTING_FIRST;
-        structure_rows__free(outline);
-        outline = structure_rows__new(trace, structure, options);
+        outline__free(outline);
+        outline = outline__new(trace, structure, options);
     }
     return outline;
 }
 
-void structure_rows__free(struct outline *outline)
+void outline__free(struct outline *outline)
 {
     if (!outline)
         return;
@@ -577,7 +576,7 @@ static uint32_t heaviest(const struct outline *outline, uint32_t first, uint32_t
     return found;
 }
 
-uint32_t structure_rows__outermost(const struct outline *outline, uint32_t group)
+uint32_t outline__outermost(const struct outline *outline, uint32_t group)
 {
     const struct outline_group *whole = VEC_AT(&outline->groups, struct outline_group, group);
     uint32_t end = whole->first_row + whole->row_count, at = whole->first_row;

@@ -69,20 +69,19 @@ struct outline {
     struct vec folded; /* uint32_t: places: of each folded row what happens first in it */
 };
 
-struct structure_options {
+struct outline_options {
     unsigned depth;     /* rows shown below a group; 0: all */
     double least_share; /* of a group's lifetime: rows that take less are folded */
 };
 
-struct outline *structure_rows__new(const struct trace *trace, const struct structure *structure,
-                                    const struct structure_options *options);
-void structure_rows__free(struct outline *outline); /* NULL is allowed */
+struct outline *outline__new(const struct trace *trace, const struct structure *structure,
+                             const struct outline_options *options);
+void outline__free(struct outline *outline); /* NULL is allowed */
 
 /* The same with a least_share, no less than the one asked for, with which there are no more rows;
  * where even a large one does not do, with that. It is put into options. */
-struct outline *structure_rows__fitting(const struct trace *trace,
-                                        const struct structure *structure,
-                                        struct structure_options *options, size_t rows_at_most);
+struct outline *outline__fitting(const struct trace *trace, const struct structure *structure,
+                                 struct outline_options *options, size_t rows_at_most);
 
 /* Of the group's lifetime, 0 … 1. */
 double outline_row__share(const struct outline *outline, const struct outline_row *row);
@@ -92,6 +91,6 @@ uint64_t outline_row__mean_ns(const struct outline_row *row);
 
 /* The row of the group's outermost loop, on the way down along what takes most of the time and
  * consists of something; OUTLINE_NONE: there is none that takes enough. */
-uint32_t structure_rows__outermost(const struct outline *outline, uint32_t group);
+uint32_t outline__outermost(const struct outline *outline, uint32_t group);
 
 #endif

@@ -53,10 +53,10 @@ void locks__put_header(const struct locks_report *locks, const struct style *sty
 /* One clear sentence where there is nothing to show; then true. */
 bool locks__put_nothing(const struct locks_report *locks, const struct style *style, FILE *out);
 
-/* ---- locks_meetings.c ------------------------------------------------------------------------ */
+/* ---- locks_sync_tables.c --------------------------------------------------------------------- */
 
 /* Conditions, semaphores, barriers, futexes: a short table each. */
-void meetings__put(const struct locks_report *locks, const struct style *style, FILE *out);
+void sync_objects__put(const struct locks_report *locks, const struct style *style, FILE *out);
 
 /* ---- locks_one.c, locks_waits.c -------------------------------------------------------------- */
 

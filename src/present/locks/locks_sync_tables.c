@@ -120,7 +120,7 @@ static void put_section(const struct section_cells *section, const struct locks_
     grid__end(&grid, style, out);
 }
 
-void meetings__put(const struct locks_report *locks, const struct style *style, FILE *out)
+void sync_objects__put(const struct locks_report *locks, const struct style *style, FILE *out)
 {
     const size_t count = sizeof sections / sizeof sections[0];
     for (size_t i = 0; i < 2 * count; i++)

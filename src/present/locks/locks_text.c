@@ -392,7 +392,7 @@ static void rows(const struct locks_report *locks, size_t rank, const struct sty
     if (!locks__put_nothing(locks, style, out)) {
         put_totals(locks, style, out);
         put_locks(locks, style, out);
-        meetings__put(locks, style, out);
+        sync_objects__put(locks, style, out);
         strips__put(locks, style, out);
         inversions__put(locks, style, out);
     }

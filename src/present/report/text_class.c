@@ -295,7 +295,7 @@ static void put_evidence(const struct report *report, const struct profile_class
                                     {style->unicode ? "r²" : "r2", LEFT},
                                     {"chance", LEFT},
                                     {"because", WRAPPED},
-                                    {"confidence", LEFT}};
+                                    {"sure", LEFT}};
     if (class->evidence.count == 0)
         return;
     heading__put(style, out, "evidence (beside it the chance level)");

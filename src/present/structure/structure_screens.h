@@ -12,10 +12,10 @@ struct structure_report {
     const struct report *report; /* its profile may be NULL */
     const struct structure *structure;
     const struct outline *outline;
-    const struct structure_options *options; /* what the outline was made with */
-    const char *thread;                      /* only these were asked for; NULL: all */
-    const struct sequences *sequences;       /* NULL: they are not shown */
-    const struct iterations *iterations;     /* NULL: only some threads were asked for */
+    const struct outline_options *options; /* what the outline was made with */
+    const char *thread;                    /* only these were asked for; NULL: all */
+    const struct sequences *sequences;     /* NULL: they are not shown */
+    const struct iterations *iterations;   /* NULL: only some threads were asked for */
 };
 
 struct structure_presenter {

@@ -238,7 +238,7 @@ static struct table_rows group_rows(const void *root)
     const struct structure_report *shown = ((const struct structure_document *)root)->shown;
     struct table_rows rows = table_rows__of(&groups_table);
     for (uint32_t i = 0; i < shown->outline->groups.count; i++) {
-        uint32_t outermost = structure_rows__outermost(shown->outline, i);
+        uint32_t outermost = outline__outermost(shown->outline, i);
         TABLE_ROW(&rows, group_cells, shown,
                   *VEC_AT(&shown->outline->groups, struct outline_group, i),
                   known_if(outermost != OUTLINE_NONE, outermost));

@@ -331,7 +331,7 @@ static void put_sentences(const struct structure_report *shown, const struct sty
 {
     unsigned put = 0;
     for (uint32_t i = 0; i < shown->outline->groups.count && put < SENTENCES_AT_MOST; i++) {
-        uint32_t loop = structure_rows__outermost(shown->outline, i);
+        uint32_t loop = outline__outermost(shown->outline, i);
         if (loop == OUTLINE_NONE || row_at(shown, loop)->iterations.max < ITERATIONS_FROM ||
             only_joins(shown, loop))
             continue;
@@ -520,7 +520,7 @@ static void put_group(struct structure_printer *drawing, uint32_t number)
     put_time(drawing, group->lifetime_ns, false);
     put_nothing(drawing, drawing->wide ? 6 : 3);
     put_rows(drawing, group->first_row, group->first_row + group->row_count,
-             structure_rows__outermost(drawing->shown->outline, number));
+             outline__outermost(drawing->shown->outline, number));
 }
 
 static void put_other_groups(struct structure_printer *drawing, uint32_t first)
