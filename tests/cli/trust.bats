@@ -328,8 +328,8 @@ int main(int argc, char **argv)
 }
 C
     record -o t --choose-after 0.1 -- ./other
-    "$HEURT" report -i t --coverage | grep -q '1 function was asked for: 1 instrumented' ||
-        "$HEURT" report -i t --coverage | grep -q ' instrumented, 0 not' || too_busy "nothing was chosen"
+    heurt report -i t --coverage
+    grep -q 'asked for: [1-9][0-9]* instrumented' <<<"$output" || fail "nothing was patched: $output"
     record -o t --choose-after 0.1 -- ./other fewer
     ! "$HEURT" dump -i t | grep -q 'enter work' || fail "a process of another user was patched"
 }

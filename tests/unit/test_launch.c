@@ -324,8 +324,9 @@ static void the_runtime_is_found_beside_the_program(void **state)
 int main(void)
 {
     /* Whoever runs the tests may have these ignored. */
-    signal(SIGINT, SIG_DFL);
-    signal(SIGQUIT, SIG_DFL);
+    static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        signal(signals[i], SIG_DFL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_are_told),
         cmocka_unit_test(failed_starts_are_told_apart),
