@@ -410,6 +410,7 @@ static void what_comes_late_to_a_latch_can_be_shared(void **state)
     wait_for_lock(scene, 1, 1600, PUT_SITE, MUTEX);
     scene__end(scene, 0, 2000);
     scene__end(scene, 1, 2000);
+    on_cpus(scene, "2", 2000);
     struct findings *findings = find(scene, "store", "std::latch::wait() const");
     const struct finding *first = finding_at(findings, 0);
     assert_int_equal(first->category, FINDING_LATCH);
@@ -615,11 +616,75 @@ static void work_that_is_waited_for_is_shared(void **state)
     PUT(scene, 1, 1760, HEURT_EVENT_BARRIER_WAIT LEFT, 0);
     scene__end(scene, 0, 2000);
     scene__end(scene, 1, 2000);
+    on_cpus(scene, "2", 2000);
     struct findings *findings = find(scene, "first", "second");
     const struct finding *first = finding_at(findings, 0);
     assert_int_equal(first->category, FINDING_BARRIER);
     assert_true(first->is_assumed);
     assert_true(first->wall_gain[0] < 1000.0 / 620 && first->wall_gain[1] > 1000.0 / 620);
+    findings__free(findings);
+}
+
+/* One of two works for three rounds, the other one meets it, and hardly works. */
+static void who_comes_to_a_barrier_again_and_again_works(void **state)
+{
+    struct scene *scene = *state;
+    scene__start(scene, 0, 1000);
+    scene__start(scene, 1, 1000);
+    for (uint64_t from = 1000; from < 4000; from += 1000) {
+        PUT(scene, 0, from + 10, HEURT_EVENT_BARRIER_WAIT, PUT_SITE, FULL);
+        PUT(scene, 1, from + 900, HEURT_EVENT_BARRIER_WAIT, GET_SITE, FULL);
+        PUT(scene, 0, from + 910, HEURT_EVENT_BARRIER_WAIT LEFT, 0);
+        PUT(scene, 1, from + 910, HEURT_EVENT_BARRIER_WAIT LEFT, 0);
+    }
+    PUT(scene, 0, 4000, HEURT_EVENT_THREAD_END, 60, 0);
+    PUT(scene, 1, 4000, HEURT_EVENT_THREAD_END, 2900, 0);
+    on_cpus(scene, "2", 4000);
+    struct findings *findings = find(scene, "first", "second");
+    assert_int_equal(findings->working_threads, 2);
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_BARRIER);
+    assert_true(first->ranked);
+    assert_true(first->wall_gain[1] < 1.1 * 3000 / 1480); /* the work takes two CPUs so long */
+    assert_true(first->wall_gain[0] > 1.7);
+    findings__free(findings);
+}
+
+/* Three threads of 2 ms each, waited for by the first; apart: no two of them live at a time. */
+static struct findings *find_lives(struct scene *scene, bool apart)
+{
+    const uint64_t life = 2000000, start = 1000;
+    uint64_t end = start + 3 * life;
+    scene__start(scene, 0, start);
+    PUT(scene, 0, start + 10, HEURT_EVENT_JOIN, GET_SITE, 1);
+    PUT(scene, 0, end - 10, HEURT_EVENT_JOIN LEFT, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t from = start + i * life, until = from + life;
+        PUT(scene, i + 1, apart ? from : start, HEURT_EVENT_THREAD_START, 1, 0, PUT_SITE);
+        PUT(scene, i + 1, apart ? until : end, HEURT_EVENT_THREAD_END, life, 0);
+    }
+    PUT(scene, 0, end, HEURT_EVENT_THREAD_END, 20, 0);
+    on_cpus(scene, "2", end);
+    return find(scene, "work", "load");
+}
+
+static void threads_that_live_one_after_another_are_one_finding(void **state)
+{
+    struct findings *findings = find_lives(*state, true);
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_JOIN);
+    assert_true(first->is_serial && first->ranked && first->is_assumed);
+    assert_int_equal(first->lost_ns, 3000000); /* two CPUs do it in half of the time */
+    assert_string_equal(first->place->function, "load");
+    assert_true(first->wall_gain[0] < 2 && first->wall_gain[1] > 2);
+    findings__free(findings);
+}
+
+static void threads_that_live_side_by_side_are_none(void **state)
+{
+    struct findings *findings = find_lives(*state, false);
+    VEC_EACH (finding, &findings->rows, struct finding)
+        assert_false(finding->is_serial);
     findings__free(findings);
 }
 
@@ -667,6 +732,9 @@ int main(void)
         TEST(names_of_the_program_say_nothing),
         TEST(what_is_lost_one_after_another_adds_up),
         TEST(work_that_is_waited_for_is_shared),
+        TEST(who_comes_to_a_barrier_again_and_again_works),
+        TEST(threads_that_live_one_after_another_are_one_finding),
+        TEST(threads_that_live_side_by_side_are_none),
         TEST(rusts_library_is_not_the_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -440,9 +440,21 @@ void finding__set_about(struct finding *finding, double gain)
     finding->wall_gain[1] = 1 + (gain - 1) * 1.1;
 }
 
+/* What threads that had work do on CPUs, over the CPUs. */
+static uint64_t work_over_cpus_ns(const struct finder *finder)
+{
+    uint64_t ns = 0;
+    for (size_t i = 0; i < finder->profile->threads.count; i++) {
+        const struct profile_thread *row = profile_thread_at(finder, i);
+        if (finder->findings->had_work[i])
+            ns += ns__without(thread__cpu_ns(row), row->component_ns[COMPONENT_OVERHEAD]);
+    }
+    return ns / finder__cpus(finder);
+}
+
 /* Who comes late has work that all could share: then each waits for none, and all take the
  * mean of what they take now (as VTune's potential gain of a barrier: what is waited over the
- * threads). */
+ * threads), and no less than the CPUs need for it. */
 static void set_gain_of_sharing(const struct finder *finder, struct finding *finding,
                                 const uint64_t *lost)
 {
@@ -450,9 +462,10 @@ static void set_gain_of_sharing(const struct finder *finder, struct finding *fin
     uint64_t threads = finder->findings->working_threads;
     for (size_t i = 0; i < finder->profile->threads.count; i++)
         lost_ns += lost[i];
-    uint64_t gained_ns = threads ? lost_ns / threads : 0;
+    uint64_t left_ns = ns__larger(ns__without(wall_ns, threads ? lost_ns / threads : 0),
+                                  work_over_cpus_ns(finder));
     finding__set_about(finding,
-                       gained_ns < wall_ns ? (double)wall_ns / (double)(wall_ns - gained_ns) : 1);
+                       left_ns && left_ns < wall_ns ? (double)wall_ns / (double)left_ns : 1);
     finding->is_assumed = true;
     if (finding->confidence == CONFIDENCE_MEASURED)
         finding->confidence = CONFIDENCE_ESTIMATED;

@@ -6,6 +6,9 @@
 #include <string.h>
 
 #define TOGETHER 0.5 /* of a life: siblings that live side by side for so much of it */
+#define MEETS 3      /* times, at least: who meets others at a barrier so often takes part in it */
+#define MEETS_PART 2 /* of a life: so does who waits there for so much of it: yields are one wait \
+                      */
 
 /* Without what the recording took of it: that is no work. Where a thread had no CPU while the
  * recording was at work, less of its CPU time is the recording's than that took. */
@@ -38,6 +41,27 @@ static bool was_killed(const struct trace *trace, uint32_t process)
     return process != VEC_AT(trace__threads(trace), struct trace_thread, 0)->process;
 }
 
+/* A worker waited there, or let others wait. */
+static bool is_met_by_worker(const struct finder *finder, const struct profile_class *class)
+{
+    VEC_EACH (row, &class->threads, struct profile_thread_row)
+        if (finder->findings->had_work[row->thread])
+            return true;
+    VEC_EACH (blame, &class->blames, struct profile_blame)
+        if (blame->thread != UINT32_MAX && finder->findings->had_work[blame->thread])
+            return true;
+    return false;
+}
+
+/* A barrier needs all who come to it: they work, however little of the work is theirs. */
+static void count_those_who_meet(struct finder *finder, const struct profile_class *class)
+{
+    VEC_EACH (row, &class->threads, struct profile_thread_row)
+        if (row->count >= MEETS ||
+            row->sum_ns >= profile_thread_at(finder, row->thread)->lifetime_ns / MEETS_PART)
+            finder__count_worker(finder, row->thread);
+}
+
 void finder__find_workers(struct finder *finder)
 {
     struct findings *findings = finder->findings;
@@ -55,6 +79,9 @@ void finder__find_workers(struct finder *finder)
             !was_killed(finder->trace, trace_thread_at(finder, i)->process))
             finder__count_worker(finder, i);
     }
+    VEC_EACH (class, &finder->profile->classes, struct profile_class)
+        if (class__category(finder, class) == FINDING_BARRIER && is_met_by_worker(finder, class))
+            count_those_who_meet(finder, class);
 }
 
 bool class__is_idle(const struct finder *finder, uint32_t place)

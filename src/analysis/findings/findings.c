@@ -293,6 +293,7 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
     add_groups(&finder);
     finder__add_herds(&finder);
     finder__add_creations(&finder);
+    finder__add_serials(&finder);
     finder__add_sharings(&finder);
     finder__add_of_threads(&finder);
     VEC_EACH (finding, &finder.findings->rows, struct finding)

@@ -100,6 +100,7 @@ struct finding {
     double wall_gain[2]; /* at least, at most; 1, 1: none */
     uint64_t wall_without_ns; /* what the run would take with the middle of that */
     bool is_herd;             /* CONDITION: most of those that are woken find nothing */
+    bool is_serial;           /* JOIN: threads that are started and waited for one after another */
     bool is_assumed; /* the gain hangs on threads that serve or run until they are told to end, on
                         room between the ends of a hand-over, or on answers that need not be waited
                         for one by one */

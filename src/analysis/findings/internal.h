@@ -7,6 +7,7 @@
  *     finding_waking.c     what waits for a lock cost beside them: waking, the lock's own line
  *     finding_herd.c       threads that are woken for nothing
  *     finding_creation.c   threads that are made for little work
+ *     finding_serial.c     threads that are started and waited for one after another
  *     finding_sharing.c    cache lines that threads take from each other
  *     finding_threads.c    what the threads' components tell besides
  *     finding_gain.c       what could be gained, without a replay
@@ -134,6 +135,12 @@ void finder__add_herds(struct finder *finder);
 
 /* Appends places that wait for threads without end which have little to do. */
 void finder__add_creations(struct finder *finder);
+
+/* ---- finding_serial.c ------------------------------------------------------------------------ */
+
+/* Appends places that wait for threads, or for children that run the same program, of which no two
+ * live at a time. */
+void finder__add_serials(struct finder *finder);
 
 /* ---- finding_sharing.c ----------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct profile_class *leader_of(const struct report *report,
                                              const struct finding *finding)
@@ -126,7 +127,22 @@ static const char *const doings[FINDING_CATEGORIES] = {
     [FINDING_UNEXPLAINED] = "Threads wait for what is not known",
 };
 
-#define WOKEN_IN_VAIN "Threads are woken for nothing, and wait again"
+static bool waits_for_processes(const struct report *report, const struct finding *finding)
+{
+    const struct callsite *at = &leader_of(report, finding)->what.at;
+    return at->kind == CLASS_SLEEP && strcmp(at->function, "waitpid") == 0;
+}
+
+static const char *doing_of(const struct report *report, const struct finding *finding)
+{
+    if (finding->is_herd)
+        return "Threads are woken for nothing, and wait again";
+    if (!finding->is_serial)
+        return doings[finding->category];
+    return waits_for_processes(report, finding)
+               ? "Processes are started and waited for one after another"
+               : "Threads are started and waited for one after another";
+}
 
 static char *of_object(const struct report *report, const struct finding *finding)
 {
@@ -175,7 +191,7 @@ char *finding__sentence(const struct report *report, const struct finding *findi
     char *object = of_object(report, finding), *by = by_whom(report, finding);
     char *where = finding__place(report, finding, &place, unknown) ? place__text(&place) : NULL;
     char *text = memory__format("%s%s%s%s%s: %s, %s of the time of threads that had work.",
-                                finding->is_herd ? WOKEN_IN_VAIN : doings[finding->category],
+                                doing_of(report, finding),
                                 where ? " in " : "", where ? where : "", object, by,
                                 duration__format(finding->lost_ns, duration),
                                 share__format(finding->share, share));
@@ -189,7 +205,7 @@ char *finding__cause(const struct report *report, const struct finding *finding)
 {
     char *by = by_whom(report, finding);
     char *text =
-        memory__format("%s%s.", finding->is_herd ? WOKEN_IN_VAIN : doings[finding->category], by);
+        memory__format("%s%s.", doing_of(report, finding), by);
     free(by);
     return text;
 }
@@ -201,7 +217,7 @@ char *finding__verdict(const struct report *report, const struct finding *findin
     if (finding__place(report, finding, &place, unknown))
         function = function__short(place.function);
     char *text =
-        memory__format("%s%s%s.", finding->is_herd ? WOKEN_IN_VAIN : doings[finding->category],
+        memory__format("%s%s%s.", doing_of(report, finding),
                        function ? ", in " : "", function ? function : "");
     free(function);
     return text;
@@ -254,7 +270,7 @@ char *finding__subject(const struct report *report, const struct finding *findin
 {
     char number[32], *object = finding__object(report, finding);
     char *places = in_places(report, finding), *text;
-    const char *noun = nouns[finding->category];
+    const char *noun = finding->is_serial ? "one after another" : nouns[finding->category];
     if (finding->objects > 1)
         text =
             memory__format("%s: %s objects, the first %s,%s", noun,
@@ -313,5 +329,7 @@ static const char *const tries[FINDING_CATEGORIES][TRIES_MOST] = {
 
 const char *const *finding__tries(const struct finding *finding)
 {
-    return tries[finding->category];
+    static const char *const of_serial[TRIES_MOST] = {
+        "start several before waiting for the first, as far as they do not need each other"};
+    return finding->is_serial ? of_serial : tries[finding->category];
 }
