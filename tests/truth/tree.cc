@@ -12,7 +12,7 @@ struct Node {
     uint64_t key;
 };
 
-class NodePool
+class alignas(64) NodePool
 {
     std::mutex mutex;
     std::vector<Node *> unused;

@@ -17,12 +17,12 @@ struct Task {
 
 class Pool
 {
-    struct Lane {
+    struct alignas(64) Lane {
         std::mutex mutex;
         std::deque<Task> tasks;
+        std::atomic<int> added{0}, done{0};
     };
     std::vector<std::unique_ptr<Lane>> lanes;
-    std::atomic<int> open{0};
     std::atomic<uint64_t> sum{0};
 
     bool take(size_t first, Task &task)
@@ -47,23 +47,35 @@ class Pool
     }
     void add(size_t lane, Task task)
     {
-        open++;
-        std::lock_guard<std::mutex> guard(lanes[lane % lanes.size()]->mutex);
-        lanes[lane % lanes.size()]->tasks.push_back(task);
+        Lane &to = *lanes[lane % lanes.size()];
+        to.added++;
+        std::lock_guard<std::mutex> guard(to.mutex);
+        to.tasks.push_back(task);
+    }
+    bool is_open() const
+    {
+        int done = 0, added = 0; /* in this order: what is done was added before */
+        for (auto &lane : lanes)
+            done += lane->done;
+        for (auto &lane : lanes)
+            added += lane->added;
+        return done < added;
     }
     void work(size_t me)
     {
         uint64_t mine = 0;
         Task task;
-        while (open.load() > 0) {
+        while (true) {
             if (!take(me, task)) {
+                if (!is_open())
+                    break;
                 std::this_thread::yield();
                 continue;
             }
             mine += mix(task.seed, 60);
             for (int i = 0; i < 2 && task.depth > 0; i++)
                 add(me, {task.seed * 3 + i, task.depth - 1});
-            open--;
+            lanes[me % lanes.size()]->done++;
         }
         sum += mine;
     }

@@ -68,10 +68,41 @@ static uint64_t overlap_ns(const struct profile_class *class)
     return ns > 0 ? (uint64_t)ns : 0;
 }
 
-/* Of a wait: that who waited, or who was waited for, wanted a CPU; the two are mostly one time. */
-static double wanted_cpu_ns(const struct profile_class *class)
+/* The kernel tells how long a thread wanted a CPU and had none; what of that is in no component was
+ * while others had let it go on, in a wait: as much in each of its waits as they are long. */
+static double woken_part(const struct finder *finder, size_t thread)
 {
-    double own = (double)class->why_ns[COMPONENT_RUNNABLE], others = 0;
+    const struct profile_thread *row = profile_thread_at(finder, thread);
+    uint64_t waits_ns = row->component_ns[COMPONENT_OTHER_BLOCKED];
+    for (unsigned i = COMPONENT_LOCK; i < COMPONENT_PAGE_FAULT; i++)
+        waits_ns += row->component_ns[i];
+    if (row->runnable_ns == UINT64_MAX || !waits_ns)
+        return 0;
+    double part = (double)ns__without(row->runnable_ns, row->component_ns[COMPONENT_RUNNABLE]) /
+                  (double)waits_ns;
+    return part < 1 ? part : 1;
+}
+
+/* Of the waits for a lock: nobody had it. Who was next in line had been woken and had no CPU. */
+uint64_t class__unheld_ns(const struct profile_class *class)
+{
+    uint64_t held_ns = 0, waits = 0;
+    VEC_EACH (blame, &class->blames, struct profile_blame) {
+        held_ns += blame->wait_ns;
+        waits += blame->waits;
+    }
+    bool is_known = class->what.at.kind == CLASS_LOCK && class->recorded >= class->count &&
+                    2 * waits >= class->contended;
+    return is_known ? ns__without(class->sum_ns, held_ns) : 0;
+}
+
+/* Of a wait: that who waited, or who was waited for, wanted a CPU; these are mostly one time. */
+static double wanted_cpu_ns(const struct finder *finder, const struct profile_class *class)
+{
+    double own = (double)class->why_ns[COMPONENT_RUNNABLE];
+    double others = (double)class__unheld_ns(class);
+    VEC_EACH (row, &class->threads, struct profile_thread_row)
+        own += woken_part(finder, row->thread) * (double)row->excess_ns;
     VEC_EACH (blame, &class->blames, struct profile_blame)
         others += (double)blame->doing_ns[COMPONENT_RUNNABLE];
     return own > others ? own : others;
@@ -80,7 +111,7 @@ static double wanted_cpu_ns(const struct profile_class *class)
 static double wait_ns(const struct finder *finder, const struct profile_class *class)
 {
     uint64_t waited_ns = may_be_left_out(class) ? class->sum_ns : class->excess_ns;
-    double ns = (double)waited_ns - finder->shortage * wanted_cpu_ns(class);
+    double ns = (double)waited_ns - finder->shortage * wanted_cpu_ns(finder, class);
     return ns > 0 ? ns : 0;
 }
 

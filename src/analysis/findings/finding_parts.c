@@ -116,6 +116,7 @@ static void count_class(const struct profile_class *class, struct finding_counts
     counts->waits += is_taken(class) ? class->contended : class->count;
     counts->wait_ns += class->sum_ns;
     counts->longest_ns = ns__larger(counts->longest_ns, class->max_ns);
+    counts->unheld_ns += class__unheld_ns(class);
     VEC_EACH (blame, &class->blames, struct profile_blame) {
         counts->blamed_ns += blame->wait_ns;
         for (int i = 0; i < COMPONENTS; i++)

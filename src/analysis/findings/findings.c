@@ -13,6 +13,7 @@
 #define BYTES_OF_KEY 512
 #define NOTED_MOST 3
 #define VERDICT_GAIN 1.05
+#define ASSUMED_GAIN 1.2
 #define LITTLE_PART 5   /* of the share that is enough by itself: below it nothing is ranked */
 #define LEAST_PART 2000 /* of the working time: less is no candidate */
 
@@ -186,7 +187,8 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
         return false;
     case FINDING_PAGE_FAULT:
         return is_long && finding->lost_ns >= FAULTS_LEAST_NS;
-    case FINDING_CPU:
+    case FINDING_CPU: /* more threads than CPUs use them as well */
+        return is_long && gain >= ASSUMED_GAIN;
     case FINDING_IMBALANCE: /* nobody waits for threads that nobody needs */
         return is_long && gain >= FINDING_GAIN;
     case FINDING_CONDITION:
@@ -197,7 +199,8 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
     default:
         break;
     }
-    return is_long || (gain >= FINDING_GAIN && finding->share >= FINDING_SHARE / LITTLE_PART);
+    double least = finding->is_assumed ? ASSUMED_GAIN : FINDING_GAIN;
+    return is_long || (gain >= least && finding->share >= FINDING_SHARE / LITTLE_PART);
 }
 
 static int by_rank(const void *a, const void *b)

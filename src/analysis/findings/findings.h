@@ -76,6 +76,7 @@ struct finding_counts {
     uint64_t longest_ns;
     uint64_t blamed_ns;            /* of wait_ns: whoever was waited for is known */
     uint64_t doing_ns[COMPONENTS]; /* what that one did then; adds up to blamed_ns */
+    uint64_t unheld_ns; /* of wait_ns, of locks: nobody had it, who was next had no CPU yet */
 };
 
 struct finding {

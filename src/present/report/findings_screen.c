@@ -138,8 +138,11 @@ static char *what_the_other_did(const struct finding *finding)
     char share[16];
     for (unsigned i = 1; i < COMPONENT_RUNNING; i++)
         most = counts->doing_ns[i] > counts->doing_ns[most] ? i : most;
-    double part =
-        counts->blamed_ns ? (double)counts->doing_ns[most] / (double)counts->blamed_ns : 0;
+    double part = counts->wait_ns ? (double)counts->doing_ns[most] / (double)counts->wait_ns : 0;
+    double unheld = counts->wait_ns ? (double)counts->unheld_ns / (double)counts->wait_ns : 0;
+    if (is_counted(finding) && unheld >= DOING_FROM && unheld > part)
+        return memory__format(" For %s of that nobody had it: the next in line had no CPU yet.",
+                              share__format(unheld, share));
     if (!is_counted(finding) || part < DOING_FROM)
         return memory__text("");
     return memory__format(" For %s of that %s %s.", share__format(part, share),
