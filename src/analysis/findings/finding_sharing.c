@@ -1,5 +1,6 @@
 #include "analysis/findings/internal.h"
 
+#include <math.h>
 #include <string.h>
 
 static uint32_t serial_of(const struct finder *finder, const struct sharing *sharing)
@@ -83,8 +84,8 @@ static void add(struct finder *finder, const struct sharing *sharing)
     gains[1] = finding->wall_gain[1];
     finding__set_estimate(finder, finding, sharing->lost_ns);
     gains[0] = finding->wall_gain[0];
-    for (int i = 0; i < 2; i++)
-        finding->wall_gain[i] = gains[i];
+    finding->wall_gain[0] = fmin(gains[0], gains[1]);
+    finding->wall_gain[1] = fmax(gains[0], gains[1]);
 }
 
 void finder__add_sharings(struct finder *finder)

@@ -9,7 +9,8 @@
 #define NEAR_BYTES 512 /* so near to one that shares lines are instructions of the same loop */
 #define ALONE_LEAST 5  /* samples while nobody else is at the line: fewer are chance */
 #define FASTEST_PART 50
-#define INNER_TIMES 20 /* as long as its instructions take once: loops inside repeat them */
+#define ALONE_SLOWER 1.25 /* than the fastest, at most */
+#define INNER_TIMES 20    /* as long as its instructions take once: loops inside repeat them */
 
 /* Of an instruction that waits for nothing: two or three in a cycle of three a nanosecond. */
 #define INSTRUCTION_NS 0.14
@@ -133,33 +134,58 @@ static double mean_ns(const struct vec *paces)
     return ns / iterations;
 }
 
-/* An iteration while nobody else was there; when somebody always was, one of the fastest. */
-static double undisturbed_ns(const struct surroundings *around)
+/* One of the fastest iterations. */
+static double fastest_ns(const struct surroundings *around)
 {
-    if (around->alone_count >= ALONE_LEAST)
-        return around->alone.ns / (double)around->alone.iterations;
     qsort(around->paces.items, around->paces.count, sizeof(struct pace), by_ns);
     return VEC_AT(&around->paces, struct pace, around->paces.count / FASTEST_PART)->ns;
 }
 
-/* What an iteration takes at least, when it is to share nothing: alone, without what it does in one
- * piece, but no less than its other instructions. */
-static double without_atomic_ns(const struct surroundings *around, double ordinary_ns)
+/* Iterations were seen while nobody else was at the line: those are not slower than the fastest,
+ * unless that one was there and not sampled. */
+static bool was_alone(const struct surroundings *around)
 {
-    return fmax(undisturbed_ns(around) - around->atomic * ATOMIC_NS,
-                ordinary_ns + (double)around->shared * INSTRUCTION_NS);
+    return around->alone_count >= ALONE_LEAST &&
+           around->alone.ns / (double)around->alone.iterations <= ALONE_SLOWER * fastest_ns(around);
 }
 
-/* What the instructions of an iteration take at least, when they are not to share anything. */
-static double least_ns(const struct surroundings *around, double iteration_ns, bool is_false)
+/* What the instructions of an iteration take at least without those that share: where time was
+ * sampled in them, and as many as there are. */
+static double plain_ns(const struct surroundings *around, double iteration_ns)
 {
     double ordinary = (double)around->ordinary_ns / (double)around->all_ns;
-    if (around->atomic && !is_false)
-        return without_atomic_ns(around, ordinary * iteration_ns);
-    double ns = around->reads && around->writes ? UPDATE_NS : 0;
-    ns = fmax(ns, around->instructions * INSTRUCTION_NS);
-    ns = fmax(ns, ordinary * iteration_ns + (double)around->shared * INSTRUCTION_NS);
-    return ns + (is_false ? around->atomic * ATOMIC_NS : 0);
+    return fmax(ordinary * iteration_ns + (double)around->shared * INSTRUCTION_NS,
+                around->instructions * INSTRUCTION_NS);
+}
+
+/* The same on lines of its own. */
+static double private_ns(const struct surroundings *around, double iteration_ns)
+{
+    double ns = plain_ns(around, iteration_ns);
+    if (around->atomic)
+        return ns + around->atomic * ATOMIC_NS;
+    return ns + (around->reads && around->writes ? UPDATE_NS : 0);
+}
+
+/* What an iteration takes when nobody else is at the line: at most, and, where it may be done
+ * without, at least. */
+static void times_without(const struct surroundings *around, double now_ns, bool is_false,
+                          double then_ns[2])
+{
+    bool is_known = was_alone(around), is_counted = around->instructions > 0;
+    double best_ns =
+        is_known ? around->alone.ns / (double)around->alone.iterations : fastest_ns(around);
+    then_ns[0] = then_ns[1] = best_ns;
+    /* Loops inside of it repeat its instructions: how often is not known. */
+    if (!is_counted || best_ns > INNER_TIMES * INSTRUCTION_NS * around->instructions)
+        return;
+    if (!is_known)
+        then_ns[0] = then_ns[1] = fmin(best_ns, private_ns(around, now_ns));
+    if (!is_false && is_known)
+        then_ns[1] =
+            fmin(best_ns, fmax(plain_ns(around, now_ns), best_ns - around->atomic * ATOMIC_NS));
+    else if (!is_false)
+        then_ns[1] = fmin(then_ns[1], plain_ns(around, now_ns));
 }
 
 /* The part of the thread's time there that is lost, at least and at most. */
@@ -173,14 +199,10 @@ static void lost_parts(const struct surroundings *around, bool is_false, double 
         parts[0] = around->atomic && is_false ? 0 : parts[0];
         return;
     }
-    double now_ns = mean_ns(&around->paces), then_ns = undisturbed_ns(around);
-    double at_least_ns = fmin(least_ns(around, now_ns, is_false), then_ns);
-    if (then_ns > INNER_TIMES * INSTRUCTION_NS * around->instructions)
-        at_least_ns = then_ns;
-    parts[0] = parts[1] = 1 - then_ns / now_ns;
-    /* Where it was disturbed all the time, and where it may be done without. */
-    if (around->alone_count < ALONE_LEAST || !is_false)
-        parts[1] = fmin(1 - at_least_ns / now_ns, 1 - ordinary);
+    double now_ns = mean_ns(&around->paces), then_ns[2];
+    times_without(around, now_ns, is_false, then_ns);
+    for (int i = 0; i < 2; i++)
+        parts[i] = fmin(1 - then_ns[i] / now_ns, 1 - ordinary);
     parts[1] = fmax(parts[0], parts[1]);
 }
 
