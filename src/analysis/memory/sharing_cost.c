@@ -22,6 +22,8 @@ struct costing {
     const struct trace *trace;
     const struct sharing *sharing;
     const uint32_t *thread_of; /* by trace__samples */
+    uint32_t *group_of;        /* by trace__threads: the first thread of its group */
+    uint64_t *near_ns;         /* by trace__threads: sampled near to what shares lines */
     struct map lines;          /* that are shared */
 };
 
@@ -31,9 +33,9 @@ struct pace {
     uint64_t iterations;
 };
 
-/* Instructions of one thread near to those that share lines. */
+/* Instructions near to those that share lines, of threads that have some of these in common. */
 struct surroundings {
-    uint32_t thread;
+    uint32_t group;
     uint64_t least, most;           /* their addresses */
     uint64_t shared, shared_ns;     /* instructions that share lines, what was sampled of that */
     uint64_t ordinary, ordinary_ns; /* those that do not, what was sampled of them */
@@ -47,11 +49,11 @@ struct surroundings {
     struct map seen; /* of both */
 };
 
-static void surround(const struct sharing *sharing, struct surroundings *around)
+static void surround(const struct costing *costing, struct surroundings *around)
 {
-    VEC_EACH (access, &sharing->accesses, struct line_access) {
+    VEC_EACH (access, &costing->sharing->accesses, struct line_access) {
         uint64_t at = access->instruction;
-        if (access->thread != around->thread)
+        if (costing->group_of[access->thread] != around->group)
             continue;
         around->shared_ns += access->sampled_ns;
         around->least = at < around->least ? at : around->least;
@@ -60,7 +62,8 @@ static void surround(const struct sharing *sharing, struct surroundings *around)
         around->writes |=
             access->access != HEURT_ACCESS_READ && access->access != HEURT_ACCESS_SPIN;
         around->spun_ns += access->access == HEURT_ACCESS_SPIN ? access->sampled_ns : 0;
-        if (map__put(&around->seen, &at, sizeof at, around->seen.count) + 1 == around->seen.count)
+        uint64_t known = around->seen.count;
+        if (map__put(&around->seen, &at, sizeof at, known) == known)
             around->atomic += access->access == HEURT_ACCESS_ATOMIC;
     }
     around->shared = around->seen.count;
@@ -111,6 +114,7 @@ static void add_sample(const struct costing *costing, size_t i, struct surroundi
     uint64_t number = map__put(&around->seen, &at, sizeof at, known);
     around->ordinary += number == known;
     around->all_ns += sample->weight_ns;
+    costing->near_ns[costing->thread_of[i]] += sample->weight_ns;
     around->ordinary_ns += number >= around->shared ? sample->weight_ns : 0;
     if (sample->iterations)
         add_pace(costing, i, around);
@@ -167,6 +171,14 @@ static double private_ns(const struct surroundings *around, double iteration_ns)
     return ns + (around->reads && around->writes ? UPDATE_NS : 0);
 }
 
+/* What would be left if instructions that share lines took as long as the others. */
+static double sampled_part(const struct surroundings *around)
+{
+    double ordinary = (double)around->ordinary_ns / (double)around->all_ns;
+    double each = around->ordinary ? ordinary / (double)around->ordinary : 0;
+    return ordinary + each * (double)around->shared;
+}
+
 /* What an iteration takes when nobody else is at the line: at most, and, where it may be done
  * without, at least. */
 static void times_without(const struct surroundings *around, double now_ns, bool is_false,
@@ -176,9 +188,13 @@ static void times_without(const struct surroundings *around, double now_ns, bool
     double best_ns =
         is_known ? around->alone.ns / (double)around->alone.iterations : fastest_ns(around);
     then_ns[0] = then_ns[1] = best_ns;
-    /* Loops inside of it repeat its instructions: how often is not known. */
-    if (!is_counted || best_ns > INNER_TIMES * INSTRUCTION_NS * around->instructions)
+    /* Loops inside of it repeat its instructions: how often is not known, only what part is sampled
+     * in others. */
+    if (!is_counted || best_ns > INNER_TIMES * INSTRUCTION_NS * around->instructions) {
+        if (!is_known)
+            then_ns[1] = fmin(best_ns, sampled_part(around) * now_ns);
         return;
+    }
     if (!is_known)
         then_ns[0] = then_ns[1] = fmin(best_ns, private_ns(around, now_ns));
     if (!is_false && is_known)
@@ -192,8 +208,7 @@ static void times_without(const struct surroundings *around, double now_ns, bool
 static void lost_parts(const struct surroundings *around, bool is_false, double parts[2])
 {
     double ordinary = (double)around->ordinary_ns / (double)around->all_ns;
-    double each = around->ordinary ? ordinary / (double)around->ordinary : 0;
-    parts[0] = parts[1] = 1 - ordinary - each * (double)around->shared;
+    parts[0] = parts[1] = 1 - sampled_part(around);
     if (!around->paces.count) {
         /* How often it was done is not known, and in one piece it takes its time anyway. */
         parts[0] = around->atomic && is_false ? 0 : parts[0];
@@ -206,43 +221,78 @@ static void lost_parts(const struct surroundings *around, bool is_false, double 
     parts[1] = fmax(parts[0], parts[1]);
 }
 
-static void estimate_thread(const struct costing *costing, uint32_t thread, uint64_t lost_ns[2])
+/* What the threads of a group lose, each by its time near to what is shared. */
+static void estimate_group(const struct costing *costing, uint32_t group, struct sharing *sharing)
 {
     struct surroundings around = {
-        .thread = thread, .least = UINT64_MAX, .paces = VEC_OF(struct pace)};
-    surround(costing->sharing, &around);
+        .group = group, .least = UINT64_MAX, .paces = VEC_OF(struct pace)};
+    surround(costing, &around);
     for (size_t i = 0; around.shared_ns && i < trace__samples(costing->trace)->count; i++)
-        if (costing->thread_of[i] == thread)
+        if (costing->thread_of[i] != UINT32_MAX &&
+            costing->group_of[costing->thread_of[i]] == group)
             add_sample(costing, i, &around);
-    if (around.shared_ns) {
-        double parts[2];
-        lost_parts(&around, costing->sharing->is_false, parts);
-        for (int i = 0; i < 2 && costing->sharing->is_spun; i++)
-            parts[i] = (double)around.spun_ns / (double)around.all_ns;
-        for (int i = 0; i < 2; i++)
-            lost_ns[i] = parts[i] > 0 ? (uint64_t)(parts[i] * (double)around.all_ns) : 0;
+    double parts[2] = {0, 0};
+    if (around.shared_ns)
+        lost_parts(&around, sharing->is_false, parts);
+    for (int i = 0; i < 2 && around.shared_ns && sharing->is_spun; i++)
+        parts[i] = (double)around.spun_ns / (double)around.all_ns;
+    for (uint32_t i = 0; i < trace__threads(costing->trace)->count; i++) {
+        if (costing->group_of[i] != group)
+            continue;
+        sharing->lost_ns[i] = (uint64_t)(fmax(parts[0], 0) * (double)costing->near_ns[i]);
+        sharing->most_lost_ns[i] = (uint64_t)(fmax(parts[1], 0) * (double)costing->near_ns[i]);
+        sharing->all_lost_ns += sharing->lost_ns[i];
     }
     vec__free(&around.paces);
     map__free(&around.seen);
 }
 
+/* ---- threads that do the same ---------------------------------------------------------------- */
+
+static void join_groups(uint32_t *group_of, size_t threads, uint32_t a, uint32_t b)
+{
+    uint32_t from = a > b ? a : b, into = a < b ? a : b;
+    for (size_t i = 0; i < threads; i++)
+        if (group_of[i] == from)
+            group_of[i] = into;
+}
+
+/* By thread, its own number where it shares no instruction; free() it. */
+static uint32_t *groups_of(const struct sharing *sharing, size_t threads)
+{
+    uint32_t *group_of = memory__zeroed(threads, sizeof *group_of);
+    struct map thread_at = {0};
+    for (uint32_t i = 0; i < threads; i++)
+        group_of[i] = i;
+    VEC_EACH (access, &sharing->accesses, struct line_access) {
+        uint64_t first =
+            map__put(&thread_at, &access->instruction, sizeof access->instruction, access->thread);
+        if (group_of[first] != group_of[access->thread])
+            join_groups(group_of, threads, group_of[first], group_of[access->thread]);
+    }
+    map__free(&thread_at);
+    return group_of;
+}
+
 void sharing__estimate(struct sharing *sharing, const struct trace *trace,
                        const uint32_t *thread_of)
 {
-    struct costing costing = {trace, sharing, thread_of, {0}};
     size_t threads = trace__threads(trace)->count;
+    struct costing costing = {.trace = trace,
+                              .sharing = sharing,
+                              .thread_of = thread_of,
+                              .group_of = groups_of(sharing, threads),
+                              .near_ns = memory__zeroed(threads, sizeof *costing.near_ns)};
     sharing->lost_ns = memory__zeroed(threads, sizeof *sharing->lost_ns);
     sharing->most_lost_ns = memory__zeroed(threads, sizeof *sharing->most_lost_ns);
     VEC_EACH (access, &sharing->accesses, struct line_access) {
         uint64_t line = access->address & ~(uint64_t)(CACHE_LINE_BYTES - 1);
         map__put(&costing.lines, &line, sizeof line, 1);
     }
-    for (uint32_t i = 0; i < threads; i++) {
-        uint64_t lost_ns[2] = {0};
-        estimate_thread(&costing, i, lost_ns);
-        sharing->lost_ns[i] = lost_ns[0];
-        sharing->most_lost_ns[i] = lost_ns[1];
-        sharing->all_lost_ns += lost_ns[0];
-    }
+    for (uint32_t i = 0; i < threads; i++)
+        if (costing.group_of[i] == i)
+            estimate_group(&costing, i, sharing);
     map__free(&costing.lines);
+    free(costing.group_of);
+    free(costing.near_ns);
 }
