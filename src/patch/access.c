@@ -3,7 +3,9 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/vec.h"
+#include "patch/code_file.h"
 #include "patch/decode.h"
+#include "patch/linkage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,6 +51,9 @@ struct code_accesses {
     struct vec stepped; /* struct stepped */
     struct map stepped_of_start;
     ZydisDecoder decoder;
+    const char *path;
+    struct code_file *file; /* NULL: not needed yet, or it cannot be read */
+    bool is_no_file;
 };
 
 struct code_accesses *code_accesses__new(const char *path, const struct module_functions *functions)
@@ -56,6 +61,7 @@ struct code_accesses *code_accesses__new(const char *path, const struct module_f
     struct code_accesses *self = memory__zeroed(1, sizeof *self);
     struct stat status;
     self->functions = functions;
+    self->path = path;
     self->stepped = VEC_OF(struct stepped);
     decoder__start(&self->decoder);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -80,6 +86,7 @@ void code_accesses__free(struct code_accesses *self)
     }
     vec__free(&self->stepped);
     map__free(&self->stepped_of_start);
+    code_file__close(self->file);
     if (self->bytes)
         munmap((void *)(uintptr_t)self->bytes, self->size);
     free(self);
@@ -583,32 +590,145 @@ static bool is_asked_of_errno(const struct code_accesses *self, uint64_t offset)
            instruction.operands[1].imm.value.u == EINTR;
 }
 
-enum loop_body { BODY_WORKS, BODY_SLEEPS, BODY_ASKS };
+/* Calls that let who asks look at what others change. */
+static bool is_look(struct code_accesses *self, uint64_t target)
+{
+    static const char *const looks[] = {
+        "pthread_mutex_lock",    "pthread_mutex_trylock", "pthread_mutex_unlock",
+        "pthread_rwlock_rdlock", "pthread_rwlock_unlock", "pthread_spin_lock",
+        "pthread_spin_unlock",   "clock_gettime",         "_ZNSt6chrono3_V212steady_clock3nowEv"};
+    struct error error;
+    uint64_t address;
+    if (!self->file && !self->is_no_file &&
+        code_file__open(self->path, NULL, 0, &self->file, &error) < 0)
+        self->is_no_file = true;
+    const char *name = self->file && module_functions__address(self->functions, target, &address)
+                           ? linkage__name(self->file, address)
+                           : NULL;
+    for (size_t i = 0; name && i < sizeof looks / sizeof *looks; i++)
+        if (strcmp(name, looks[i]) == 0)
+            return true;
+    return false;
+}
 
-static enum loop_body body_of(const struct code_accesses *self, const struct code_region *loop,
-                              uint64_t returns_to)
+/* The instructions from a loop's first to its branch back. What leaves the loop, or what nobody
+ * comes to, may stand in between: it is not on the way from the one to the other. */
+struct body {
+    struct vec instructions;       /* struct instruction, by address */
+    bool *is_reached, *leads_back; /* by instruction */
+};
+
+static void body__free(struct body *body)
+{
+    vec__free(&body->instructions);
+    free(body->is_reached);
+    free(body->leads_back);
+}
+
+static const struct instruction *body_at(const struct body *body, size_t i)
+{
+    return VEC_AT(&body->instructions, struct instruction, i);
+}
+
+/* Where a branch leads within the body; SIZE_MAX: out of it, or it is none. */
+static size_t target_of(const struct body *body, size_t i)
+{
+    const struct instruction *instruction = body_at(body, i);
+    size_t count = body->instructions.count;
+    if (!is_direct(instruction->branch))
+        return SIZE_MAX;
+    size_t target = FIRST_WHERE(k, count, body_at(body, k)->address >= instruction->target);
+    return target < count && body_at(body, target)->address == instruction->target ? target
+                                                                                   : SIZE_MAX;
+}
+
+static bool mark(bool *marks, size_t i)
+{
+    bool is_new = !marks[i];
+    marks[i] = true;
+    return is_new;
+}
+
+/* Goes on from what is reached, and back from what leads back, by one instruction. */
+static bool spread(struct body *body, size_t i)
+{
+    bool changed = false;
+    size_t target = target_of(body, i), count = body->instructions.count;
+    size_t next = instruction__ends_flow(body_at(body, i)) || i + 1 == count ? SIZE_MAX : i + 1;
+    for (int k = 0; k < 2; k++) {
+        size_t to = k ? next : target;
+        if (to == SIZE_MAX)
+            continue;
+        if (body->is_reached[i])
+            changed |= mark(body->is_reached, to);
+        if (body->leads_back[to])
+            changed |= mark(body->leads_back, i);
+    }
+    return changed;
+}
+
+/* False: its code is not understood. Always body__free it. */
+static bool body__read(struct body *body, const struct code_accesses *self,
+                       const struct code_region *loop)
 {
     struct instruction instruction;
-    enum loop_body body = BODY_SLEEPS;
-    uint64_t of_errno = 0;
+    *body = (struct body){VEC_OF(struct instruction), NULL, NULL};
     for (uint64_t at = loop->start; at <= loop->end; at = instruction.end) {
         if (!decode_at(self, at, &instruction) ||
             !instruction__operands(&instruction, &self->decoder))
-            return BODY_WORKS;
-        const ZydisDecodedOperand *memory = memory_of(&instruction);
-        bool is_call =
-            instruction.branch == BRANCH_CALL || instruction.branch == BRANCH_CALL_INDIRECT;
-        if (is_call && is_asked_of_errno(self, instruction.end))
-            of_errno = instruction.end;
-        else if (is_call && instruction.end != returns_to)
-            return BODY_WORKS;
-        if (is_call || !memory || is_of_stack(memory) || at == of_errno)
-            continue;
-        if (kind_of(&instruction, memory) != ACCESS_READ)
-            return BODY_WORKS;
-        body = BODY_ASKS;
+            return false;
+        vec__push(&body->instructions, &instruction);
     }
-    return body;
+    size_t count = body->instructions.count;
+    body->is_reached = memory__zeroed(count, sizeof *body->is_reached);
+    body->leads_back = memory__zeroed(count, sizeof *body->leads_back);
+    body->is_reached[0] = body->leads_back[count - 1] = true;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t i = 0; i < count; i++)
+            changed |= spread(body, i);
+        for (size_t i = count; i-- > 0;)
+            changed |= spread(body, i);
+    }
+    return true;
+}
+
+enum loop_body { BODY_WORKS, BODY_SLEEPS, BODY_ASKS };
+
+static enum loop_body judge(struct code_accesses *self, const struct body *body,
+                            uint64_t returns_to)
+{
+    enum loop_body judged = BODY_SLEEPS;
+    uint64_t of_errno = 0;
+    for (size_t i = 0; i < body->instructions.count; i++) {
+        const struct instruction *instruction = body_at(body, i);
+        const ZydisDecodedOperand *memory = memory_of(instruction);
+        bool is_call =
+            instruction->branch == BRANCH_CALL || instruction->branch == BRANCH_CALL_INDIRECT;
+        if (!body->is_reached[i] || !body->leads_back[i])
+            continue;
+        if (is_call && is_asked_of_errno(self, instruction->end))
+            of_errno = instruction->end;
+        else if (is_call && instruction->end != returns_to &&
+                 (instruction->branch != BRANCH_CALL || !is_look(self, instruction->target)))
+            return BODY_WORKS;
+        if (is_call || !memory || is_of_stack(memory) || instruction->address == of_errno)
+            continue;
+        if (kind_of(instruction, memory) != ACCESS_READ)
+            return BODY_WORKS;
+        judged = BODY_ASKS;
+    }
+    return judged;
+}
+
+static enum loop_body body_of(struct code_accesses *self, const struct code_region *loop,
+                              uint64_t returns_to)
+{
+    struct body body;
+    enum loop_body judged =
+        body__read(&body, self, loop) ? judge(self, &body, returns_to) : BODY_WORKS;
+    body__free(&body);
+    return judged;
 }
 
 /* From the innermost loop outwards: one that only sleeps again when it was interrupted is part of

@@ -45,7 +45,7 @@ struct access {
 
 struct code_accesses;
 
-/* path: of the file that functions were read from, which are kept, not copied. */
+/* path: of the file that functions were read from; both are kept, not copied. */
 struct code_accesses *code_accesses__new(const char *path,
                                          const struct module_functions *functions);
 void code_accesses__free(struct code_accesses *self); /* NULL is allowed */
@@ -57,7 +57,8 @@ struct access code_accesses__find(struct code_accesses *self, uint64_t file_offs
 
 /* Whether the call that returns to file_offset, a sleep, stands in a loop that does nothing else
  * than look whether it may go on: it reads memory other than its own stack, writes none, and calls
- * nothing, unless to ask whether the sleep was interrupted (errno against EINTR). */
+ * nothing, unless to ask whether the sleep was interrupted (errno against EINTR), what time it is,
+ * or to take and give back a lock. What only leads out of the loop is no part of it. */
 bool code_accesses__call_asks(struct code_accesses *self, uint64_t file_offset);
 
 #endif

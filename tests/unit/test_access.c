@@ -61,11 +61,26 @@ __asm__(".text\n"
         "jne waits_times\n"
         "call waits_end\n"
         "waits_once: ret\n"
+        "waits_locks: call pthread_mutex_lock@PLT\n" /* until there is one: takes it, or sleeps */
+        "cmpl $0, (%rbx)\n"
+        "je waits_none\n"
+        "decl (%rbx)\n"
+        "ret\n"
+        "nopl (%rax)\n"
+        "waits_none: call pthread_mutex_unlock@PLT\n"
+        "call waits_end\n"
+        "waits_unlocked: jmp waits_locks\n"
+        "waits_writes: call puts@PLT\n" /* while (flag) puts(), usleep(); */
+        "cmpl $0, (%rbx)\n"
+        "je waits_done\n"
+        "call waits_end\n"
+        "waits_written: jmp waits_writes\n"
+        "waits_done: ret\n"
         ".size waits, . - waits\n");
 extern const char waits[], waits_add[], waits_store[], waits_read[], waits_lock[], waits_chase[],
     waits_count[], waits_again[], waits_compare[], waits_ask[], waits_limit[], waits_over[],
     waits_flag[], waits_asked[], waits_end[], waits_slept[], waits_rested[], waits_counted[],
-    waits_worked[], waits_passed[], waits_once[];
+    waits_worked[], waits_passed[], waits_once[], waits_unlocked[], waits_written[];
 
 static struct module_functions *functions;
 static struct code_accesses *accesses;
@@ -187,6 +202,8 @@ static void a_sleep_asks_in_a_loop_that_only_looks(void **state)
     assert_false(asks_after(waits_worked));
     assert_false(asks_after(waits_passed));
     assert_false(asks_after(waits_once));
+    assert_true(asks_after(waits_unlocked));
+    assert_false(asks_after(waits_written));
 }
 
 int main(void)

@@ -472,6 +472,33 @@ static void who_sleeps_once_in_a_loop_that_asks_polls(void **state)
     findings__free(findings);
 }
 
+/* One sleeps until the other one has put, which sleeps until there is room. */
+static void two_that_ask_each_other_are_one_finding(void **state)
+{
+    struct scene *scene = *state;
+    on_cpus(scene, "2", 2000);
+    for (uint32_t i = 0; i < 2; i++) {
+        scene__start(scene, i, 1000);
+        for (uint64_t from = 1000; from < 2000; from += 100) {
+            PUT(scene, i, from, HEURT_EVENT_SLEEP,
+                HEURT_SITE(i ? PUT_SITE : GET_SITE, HEURT_SLEEP_USLEEP), 60);
+            scene__put(scene, i, from + 60, HEURT_EVENT_SLEEP LEFT, (uint64_t[]){0}, 1);
+        }
+        scene__end(scene, i, 2000);
+    }
+    const struct profile *profile = scene__profile(scene); /* makes scene->symbols */
+    for (int i = 0; i < 2; i++) {
+        uint64_t site = i ? PUT_SITE : GET_SITE;
+        symbols__put(scene->symbols, 0, site, &(struct symbol){.function = i ? "put" : "get"});
+        symbols__put_sleep(scene->symbols, 0, site, true);
+    }
+    struct findings *findings = findings__find(scene->trace, scene->symbols, profile);
+    assert_int_equal(finding_at(findings, 0)->category, FINDING_POLLING);
+    assert_int_equal(finding_at(findings, 0)->lost_ns, 1200);
+    assert_int_equal(finding_at(findings, 0)->classes.count, 2);
+    findings__free(findings);
+}
+
 static void who_sleeps_between_works_keeps_time(void **state)
 {
     struct findings *findings = find_sleeps(*state, false);
@@ -723,6 +750,7 @@ int main(void)
         TEST(what_comes_late_to_a_latch_can_be_shared),
         TEST(yields_of_a_wait_are_part_of_it),
         TEST(who_sleeps_once_in_a_loop_that_asks_polls),
+        TEST(two_that_ask_each_other_are_one_finding),
         TEST(who_sleeps_between_works_keeps_time),
         TEST(calls_for_memory_are_one_finding),
         TEST(memory_that_is_given_back_each_time_may_be_kept),

@@ -68,6 +68,28 @@ static void find_asked(const struct finder *finder, uint32_t place, uint32_t *pa
             partner[partner[place] = i] = place;
 }
 
+/* By each its own threads, about as often as by the other. */
+static bool are_asked_in_turn(const struct profile_class *left, const struct profile_class *right)
+{
+    if (left->what.at.process != right->what.at.process || !is_lockstep(left, right))
+        return false;
+    VEC_EACH (row, &left->threads, struct profile_thread_row)
+        VEC_EACH (other, &right->threads, struct profile_thread_row)
+            if (other->thread == row->thread)
+                return false;
+    return true;
+}
+
+/* Two places that sleep until the other one has done something keep each other waiting. */
+static void join_asked(const struct finder *finder, uint32_t place, uint32_t *partner)
+{
+    const struct profile *profile = finder->profile;
+    for (uint32_t i = 0; i < place && partner[place] == place; i++)
+        if (partner[i] == i &&
+            are_asked_in_turn(profile_class_at(profile, i), profile_class_at(profile, place)))
+            partner[partner[place] = i] = place;
+}
+
 uint32_t *handovers__find(const struct finder *finder)
 {
     const struct vec *classes = &finder->profile->classes;
@@ -76,6 +98,7 @@ uint32_t *handovers__find(const struct finder *finder)
     for (uint32_t i = 0; i < classes->count; i++) {
         if (profile_class_at(finder->profile, i)->what.at.kind == CLASS_SLEEP)
             find_asked(finder, i, partner);
+        join_asked(finder, i, partner);
         if (!class__may_hand_over(profile_class_at(finder->profile, i)))
             continue;
         for (uint32_t k = i + 1; k < classes->count && partner[i] == NO_GROUP; k++) {
