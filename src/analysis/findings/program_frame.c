@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <string.h>
+#include <strings.h>
 
 static bool is_of_module(const struct symbol *symbol, const char *beginning)
 {
@@ -44,9 +45,53 @@ const struct symbol *program_frame__inlined(const struct symbol *symbol)
     return symbol;
 }
 
+/* The last part of a name: "Queue::Guard::lock(int)" is "lock". */
+static size_t last_part(const char *function, const char **part)
+{
+    size_t bytes = strcspn(function, "(<["), start = bytes;
+    while (start > 0 && function[start - 1] != ':' && function[start - 1] != ' ' &&
+           function[start - 1] != '.')
+        start--;
+    *part = function + start;
+    return bytes - start;
+}
+
+static bool ends_with(const char *text, size_t bytes, const char *end)
+{
+    size_t length = strlen(end);
+    return bytes >= length && strncasecmp(text + bytes - length, end, length) == 0;
+}
+
+/* A function of the program that only takes locks on behalf of its caller, by its name. */
+static bool is_lock_wrapper(const struct symbol *symbol)
+{
+    static const char *const ends[] = {"lock", "acquire", "lock_guard", "mutex_enter"};
+    const char *part;
+    size_t bytes = last_part(symbol->function, &part);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_with(part, bytes, ends[i]))
+            return true;
+    return false;
+}
+
+/* In a chain of inlined calls the first that is no wrapper; first: gets the first of all, unless
+ * there is one already. */
+static const struct symbol *user_of_lock(const struct symbol *symbol, const struct symbol **first)
+{
+    for (; symbol; symbol = symbol->inlined_by) {
+        if (symbol__is_system(symbol))
+            continue;
+        *first = *first ? *first : symbol;
+        if (!is_lock_wrapper(symbol))
+            return symbol;
+    }
+    return NULL;
+}
+
 const struct symbol *program_frame__in_stack(const struct symbols *symbols,
                                              const struct class_definition *class)
 {
+    const struct symbol *first = NULL;
     if (class->stacks.count == 0)
         return NULL;
     const struct profile_stack *stack = VEC_AT(&class->stacks, struct profile_stack, 0);
@@ -55,13 +100,11 @@ const struct symbol *program_frame__in_stack(const struct symbols *symbols,
         i++;
     for (; i < stack->frame_count; i++) {
         const struct symbol *symbol = symbols__get(symbols, stack->process, stack->frames[i]);
-        if (!symbol)
-            return NULL;
-        const struct symbol *own = program_frame__inlined(symbol);
-        if (own)
-            return own;
+        const struct symbol *user = user_of_lock(symbol, &first);
+        if (user || !symbol)
+            return user ? user : first;
     }
-    return NULL;
+    return first;
 }
 
 /* At a function's first address another one may already be inlined. */
@@ -77,11 +120,13 @@ static const struct symbol *function_symbol(const struct symbols *symbols,
 const struct symbol *program_frame__of_class(const struct symbols *symbols,
                                              const struct class_definition *class)
 {
-    const struct symbol *symbol =
-        class->at.site
-            ? program_frame__inlined(symbols__get(symbols, class->at.process, class->at.site))
-            : function_symbol(symbols, class);
+    const struct symbol *first = NULL, *symbol = NULL;
+    if (class->at.site)
+        symbol = user_of_lock(symbols__get(symbols, class->at.process, class->at.site), &first);
+    else
+        symbol = function_symbol(symbols, class);
     if (symbol && !symbol__is_system(symbol))
         return symbol;
-    return program_frame__in_stack(symbols, class);
+    symbol = program_frame__in_stack(symbols, class);
+    return symbol ? symbol : first;
 }
