@@ -206,9 +206,13 @@ static void what_the_line_of_a_lock_costs_goes_with_its_waits(void **state)
     const struct profile *profile = scene__profile(scene);
     struct findings *findings = findings__find(scene->trace, scene->symbols, profile);
     const struct finding *of_lock = NULL;
-    VEC_EACH (finding, &findings->rows, struct finding)
+    VEC_EACH (finding, &findings->rows, struct finding) {
         of_lock = finding->category == FINDING_LOCK ? finding : of_lock;
+        assert_null(finding->sharing); /* it is no finding of its own */
+    }
     assert_non_null(of_lock);
+    assert_int_equal(of_lock->beside_ns, (30 + 38) * MS); /* the other one is always at the line */
+    assert_int_equal(of_lock->lost_ns, (500 + 30 + 38) * MS);
     double without_line = 1 + (1000.0 / 500 - 1) * 1.1;
     assert_true(of_lock->wall_gain[1] > without_line);
     assert_true(of_lock->wall_gain[0] < 1000.0 / 470 && of_lock->wall_gain[1] > 1000.0 / 470);

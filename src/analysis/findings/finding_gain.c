@@ -421,7 +421,7 @@ static double gain_without(struct loss *loss, bool *is_assumed)
 
 /* ---- gains ----------------------------------------------------------------------------------- */
 
-static void add_lost(const struct finder *finder, uint32_t place, uint64_t *lost)
+void class__add_lost(const struct finder *finder, uint32_t place, uint64_t *lost)
 {
     const struct profile_class *class = profile_class_at(finder->profile, place);
     double all = 0, part;
@@ -532,7 +532,7 @@ static void add_exchange(const struct finder *finder, const struct finding *find
         others_ns += is_of_exchange(finder, finding, i) ? class__lost_ns(finder, i) : 0;
     for (uint32_t i = 0; i < finder->profile->classes.count && others_ns < own_ns; i++)
         if (is_of_exchange(finder, finding, i))
-            add_lost(finder, i, lost);
+            class__add_lost(finder, i, lost);
 }
 
 /* What threads were in page faults for, beside the faults that are told one by one. */
@@ -548,7 +548,7 @@ void finding__estimate_gain(const struct finder *finder, struct finding *finding
 {
     uint64_t *lost = memory__zeroed(finder->profile->threads.count, sizeof *lost);
     VEC_EACH (class, &finding->classes, uint32_t)
-        add_lost(finder, *class, lost);
+        class__add_lost(finder, *class, lost);
     add_exchange(finder, finding, lost);
     if (is_of_memory(finding->category))
         add_other_faults(finder, lost);

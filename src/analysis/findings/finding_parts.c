@@ -162,5 +162,6 @@ void finding__free(struct finding *finding)
         vec__free(&part->holders);
     vec__free(&finding->parts);
     vec__free(&finding->losses);
+    vec__free(&finding->beside);
     vec__free(&finding->classes);
 }

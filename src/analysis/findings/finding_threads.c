@@ -110,6 +110,7 @@ struct finding *finder__add(struct finder *finder, enum finding_category categor
                               .leader = FINDING_NO_CLASS,
                               .classes = VEC_OF(uint32_t),
                               .losses = VEC_OF(uint64_t),
+                              .beside = VEC_OF(uint32_t),
                               .parts = VEC_OF(struct finding_part),
                               .thread = UINT32_MAX,
                               .wall_gain = {1, 1}};

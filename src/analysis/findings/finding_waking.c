@@ -2,6 +2,9 @@
 
 #include "base/memory.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* Who gives a lock back that others wait for goes into the kernel to wake one. That is in no call
  * which is recorded: it looks like work. What the kernel had of the CPUs is known of the whole run,
  * so it is what is left when all is taken off that it did otherwise. */
@@ -89,24 +92,110 @@ static bool is_of_lock(const struct finder *finder, const struct finding *findin
     return false;
 }
 
-static void add_line(const struct finder *finder, const struct finding *finding, uint64_t *ns)
+/* By thread: what its own line costs, or the code around it, whichever is more. */
+static uint64_t *beside_ns(const struct finder *finder, const struct finding *finding)
 {
-    VEC_EACH (sharing, &finder->findings->sharings->rows, struct sharing) {
-        if (!is_of_lock(finder, finding, sharing))
-            continue;
-        for (size_t i = 0; i < finder->profile->threads.count; i++)
+    size_t count = finder->profile->threads.count;
+    uint64_t *ns = memory__zeroed(count, sizeof *ns);
+    uint64_t *around = memory__zeroed(count, sizeof *around);
+    VEC_EACH (sharing, &finder->findings->sharings->rows, struct sharing)
+        for (size_t i = 0; is_of_lock(finder, finding, sharing) && i < count; i++)
             ns[i] += sharing->lost_ns[i];
-    }
+    VEC_EACH (place, &finding->beside, uint32_t)
+        class__add_lost(finder, *place, around);
+    for (size_t i = 0; i < count; i++)
+        ns[i] = ns__larger(ns[i], around[i]);
+    free(around);
+    return ns;
 }
 
 uint64_t *waking__find(const struct finder *finder, const struct finding *finding,
                        const uint64_t *lost)
 {
     size_t count = finder->profile->threads.count;
-    uint64_t *ns = memory__zeroed(count, sizeof *ns);
+    uint64_t *ns = memory__zeroed(count, sizeof *ns), *beside = beside_ns(finder, finding);
     add_waking(finder, lost, ns);
-    add_line(finder, finding, ns);
     for (size_t i = 0; i < count; i++)
-        ns[i] = ns__smaller(ns[i], profile_thread_at(finder, i)->component_ns[COMPONENT_RUNNING]);
+        ns[i] = ns__smaller(ns[i] + beside[i],
+                            profile_thread_at(finder, i)->component_ns[COMPONENT_RUNNING]);
+    free(beside);
     return ns;
+}
+
+/* ---- no findings of their own ---------------------------------------------------------------- */
+
+static bool is_same_place(const struct finding *a, const struct finding *b)
+{
+    return a->place && b->place && strcmp(a->place->function, b->place->function) == 0;
+}
+
+static uint64_t taken_of(const struct finder *finder, const struct finding *finding)
+{
+    uint64_t count = 0;
+    VEC_EACH (place, &finding->classes, uint32_t)
+        count += profile_class_at(finder->profile, *place)->count;
+    return count;
+}
+
+/* Each occurrence of the slower code takes the lock. */
+static bool is_around(const struct finder *finder, const struct finding *slower,
+                      const struct finding *lock)
+{
+    return slower->category == FINDING_OVERLAP && is_same_place(slower, lock) &&
+           taken_of(finder, lock) >= taken_of(finder, slower);
+}
+
+static void add_to_leader(const struct finder *finder, struct finding *lock)
+{
+    uint64_t *ns = beside_ns(finder, lock), sum = 0;
+    for (size_t i = 0; i < finder->profile->threads.count; i++)
+        sum += finder->findings->had_work[i] ? ns[i] : 0;
+    lock->lost_ns += sum;
+    lock->beside_ns += sum;
+    lock->confidence = CONFIDENCE_ESTIMATED;
+    *VEC_AT(&lock->losses, uint64_t, 0) += sum;
+    finding__estimate_gain(finder, lock);
+    free(ns);
+}
+
+static bool takes_over(const struct finder *finder, struct finding *lock, struct finding *other)
+{
+    bool is_line = other->sharing && is_of_lock(finder, lock, other->sharing);
+    if (other == lock || (!is_line && !is_around(finder, other, lock)))
+        return false;
+    VEC_EACH (place, &other->classes, uint32_t)
+        vec__push(&lock->beside, place);
+    return true;
+}
+
+static bool takes_over_any(const struct finder *finder, struct finding *lock, bool *gone)
+{
+    struct vec *rows = &finder->findings->rows;
+    bool any = false;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (gone[i] || !takes_over(finder, lock, VEC_AT(rows, struct finding, i)))
+            continue;
+        gone[i] = any = true;
+    }
+    return any;
+}
+
+void finder__add_beside(struct finder *finder)
+{
+    struct vec *rows = &finder->findings->rows;
+    bool *gone = memory__zeroed(rows->count + 1, sizeof *gone);
+    size_t kept = 0;
+    VEC_EACH (lock, rows, struct finding)
+        if (lock->category == FINDING_LOCK && lock->losses.count &&
+            takes_over_any(finder, lock, gone))
+            add_to_leader(finder, lock);
+    for (size_t i = 0; i < rows->count; i++) {
+        struct finding *finding = VEC_AT(rows, struct finding, i);
+        if (gone[i])
+            finding__free(finding);
+        else
+            *VEC_AT(rows, struct finding, kept++) = *finding;
+    }
+    rows->count = kept;
+    free(gone);
 }

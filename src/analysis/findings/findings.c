@@ -298,6 +298,7 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
     finder__add_creations(&finder);
     finder__add_serials(&finder);
     finder__add_sharings(&finder);
+    finder__add_beside(&finder);
     finder__add_of_threads(&finder);
     VEC_EACH (finding, &finder.findings->rows, struct finding)
         finding__find_parts(&finder, finding);
@@ -342,7 +343,8 @@ const struct analysis findings_analysis = {
 
 bool finding__can_be_replayed(const struct profile *profile, const struct finding *finding)
 {
-    if (finding->is_assumed || finding->is_herd || finding->classes.count == 0)
+    if (finding->is_assumed || finding->is_herd || finding->beside_ns ||
+        finding->classes.count == 0)
         return false;
     uint32_t process = profile_class_at(profile, finding->leader)->what.at.process;
     /* Of a futex it knows who woke whom; that it is a lock of the C library's it does not. */

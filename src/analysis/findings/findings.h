@@ -87,6 +87,8 @@ struct finding {
                            profile->classes; FINDING_NO_CLASS: none is known */
     struct vec classes; /* uint32_t: places in profile->classes, by what they lost */
     struct vec losses;  /* uint64_t, ns: what each of these lost; or none, when it is one */
+    struct vec beside;  /* uint32_t, of locks: functions and loops that take them all the time, and
+                           are slower while others do: what they lost is the leader's */
     struct vec parts;   /* struct finding_part, by lost_ns; their sum is the finding's. None:
                            it was found otherwise */
     struct finding_counts counts; /* of its classes; of one lock, of all that take it */
@@ -97,6 +99,7 @@ struct finding {
     uint32_t thread;     /* IMBALANCE: the last one: index into trace__threads; else UINT32_MAX */
     uint64_t lost_ns;    /* Σ over threads that had work */
     uint64_t error_ns;   /* of it, where it was sampled */
+    uint64_t beside_ns;  /* of it, of locks: no wait, but what is slower while others take it */
     double share;        /* of their lives */
     double wall_gain[2]; /* at least, at most; 1, 1: none */
     uint64_t wall_without_ns; /* what the run would take with the middle of that */

@@ -4,7 +4,8 @@
  *     finding_causes.c     what a class lost, and what that is called
  *     finding_handover.c   waits of two places for one another; sleeps of a place that asks
  *     finding_stages.c     threads of a pipeline, all of which wait for the slowest
- *     finding_waking.c     what waits for a lock cost beside them: waking, the lock's own line
+ *     finding_waking.c     what waits for a lock cost beside them: waking, the lock's own line,
+ *                          code that takes it all the time
  *     finding_herd.c       threads that are woken for nothing
  *     finding_creation.c   threads that are made for little work
  *     finding_serial.c     threads that are started and waited for one after another
@@ -173,6 +174,8 @@ void finding__set_about(struct finding *finding, double gain);
  */
 void finding__set_estimate(const struct finder *finder, struct finding *finding,
                            const uint64_t *lost);
+/* Adds what threads that had work lost in a class; by trace__threads. */
+void class__add_lost(const struct finder *finder, uint32_t class, uint64_t *lost);
 /* Sets the finding's gain from what its classes' threads lost. */
 void finding__estimate_gain(const struct finder *finder, struct finding *finding);
 
@@ -180,9 +183,13 @@ void finding__estimate_gain(const struct finder *finder, struct finding *finding
 
 /* By thread: CPU time that is no part of the waits for a lock, and goes with them: the kernel's for
  * waking others, as it seems, in proportion to lost of all that waits for threads lost; and what
- * the lock's own cache line cost while others had it. free() it. */
+ * the lock's own cache line cost while others had it, or the code that takes it, whichever is more.
+ * free() it. */
 uint64_t *waking__find(const struct finder *finder, const struct finding *finding,
                        const uint64_t *lost);
+/* Puts what is lost at a lock's own line, and in code that takes the lock all the time and is
+ * slower meanwhile, with the waits for it: that is no finding of its own. */
+void finder__add_beside(struct finder *finder);
 
 /* ---- finding_parts.c ------------------------------------------------------------------------- */
 

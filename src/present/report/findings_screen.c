@@ -124,6 +124,17 @@ static char *how_often(const struct finding *finding)
                           longest);
 }
 
+/* " 1.52 s are no waits: …" */
+static char *beside(const struct finding *finding)
+{
+    char lost[16];
+    return finding->beside_ns
+               ? memory__format(" %s of the loss is no wait: the code around it is slower while "
+                                "others take it.",
+                                duration__format(finding->beside_ns, lost))
+               : memory__text("");
+}
+
 static bool has_holder(const struct finding *finding)
 {
     return finding->category == FINDING_LOCK || finding->category == FINDING_FILE_LOCK ||
@@ -168,11 +179,12 @@ static void put_cause(const struct report *report, const struct finding *finding
                       const struct style *style, FILE *out)
 {
     char *cause = cause_of(report, finding), *often = how_often(finding);
-    char *doing = what_the_other_did(finding);
-    paragraph__take(style, out, "     ", memory__format("%s%s%s", cause, often, doing));
+    char *doing = what_the_other_did(finding), *slower = beside(finding);
+    paragraph__take(style, out, "     ", memory__format("%s%s%s%s", cause, often, doing, slower));
     free(cause);
     free(often);
     free(doing);
+    free(slower);
 }
 
 /* ---- its parts ------------------------------------------------------------------------------- */
