@@ -23,6 +23,9 @@ struct symbol {
     const struct symbol *inlined_by; /* or NULL */
 };
 
+/* The function that handlers of signals return to. */
+#define SYMBOL_SIGNAL_RETURN "__restore_rt"
+
 struct symbols;
 
 struct symbols *symbols__new(void);

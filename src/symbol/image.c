@@ -279,6 +279,28 @@ const char *image__symbol(struct image *image, uint64_t address)
     return found ? *VEC_AT(&image->names, const char *, found->value) : NULL;
 }
 
+/* mov $SYS_rt_sigreturn, %rax; syscall. */
+bool image__returns_from_signal(struct image *image, uint64_t address)
+{
+    static const uint8_t code[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05};
+    GElf_Addr bias;
+    GElf_Phdr header;
+    size_t count = 0;
+    Elf *elf = image__is_open(image) ? dwfl_module_getelf(image->module, &bias) : NULL;
+    if (!elf || elf_getphdrnum(elf, &count) != 0)
+        return false;
+    for (int i = 0; i < (int)count && gelf_getphdr(elf, i, &header); i++) {
+        uint64_t offset = address - header.p_vaddr;
+        if (header.p_type != PT_LOAD || offset >= header.p_filesz ||
+            header.p_filesz - offset < sizeof code)
+            continue;
+        const Elf_Data *data =
+            elf_getdata_rawchunk(elf, (int64_t)(header.p_offset + offset), sizeof code, ELF_T_BYTE);
+        return data && memcmp(data->d_buf, code, sizeof code) == 0;
+    }
+    return false;
+}
+
 bool image__is_code(struct image *image, uint64_t address)
 {
     return image__is_open(image) && intervals__find(&image->code, address) != NULL;

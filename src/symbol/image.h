@@ -68,6 +68,9 @@ bool image__is_open(struct image *image);
 /* Name of the symbol that holds address, as it stands in the file, or NULL. */
 const char *image__symbol(struct image *image, uint64_t address);
 bool image__has_symbol_table(struct image *image); /* .symtab, here or in a debug file */
+/* Whether that is where handlers of signals return to: the instructions that debuggers know it by.
+ */
+bool image__returns_from_signal(struct image *image, uint64_t address);
 bool image__is_data(struct image *image, uint64_t address);
 bool image__is_code(struct image *image, uint64_t address);
 struct source *image__source(struct image *image); /* its DWARF, wherever it stands; or NULL */

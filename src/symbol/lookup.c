@@ -38,6 +38,10 @@ static void name_frames(const struct address_place *place, uint64_t address, uin
                         const struct source_frame *frames, struct symbol *chain, size_t count)
 {
     const char *symbol = place->image ? image__symbol(place->image, asked) : NULL;
+    if (!symbol && place->image &&
+        (image__returns_from_signal(place->image, asked) ||
+         image__returns_from_signal(place->image, asked + 1)))
+        symbol = SYMBOL_SIGNAL_RETURN;
     for (size_t i = 0; i < count; i++) {
         const char *name = i + 1 == count && symbol ? symbol : frames[i].name;
         chain[i] = (struct symbol){

@@ -30,6 +30,7 @@ const char *finding_category__name(enum finding_category category)
         [FINDING_TRUE_SHARING] = "true sharing",
         [FINDING_IMBALANCE] = "imbalance",
         [FINDING_CREATION] = "creation",
+        [FINDING_SIGNAL] = "signal",
         [FINDING_OVERLAP] = "overlap",
         [FINDING_UNEXPLAINED] = "unexplained",
     };

@@ -41,18 +41,13 @@ static enum binding binding_of(enum finding_category category)
     case FINDING_PAGE_FAULT:
     case FINDING_MEMORY_MAP:
     case FINDING_OVERLAP:
+    case FINDING_SIGNAL:
     case FINDING_FALSE_SHARING:
     case FINDING_TRUE_SHARING:
         return BOUND_BY_EXCLUSION;
     default:
         return BOUND_BY_WORK;
     }
-}
-
-/* Whether waits are for a lock, whoever has it. */
-static bool is_for_locks(enum finding_category category)
-{
-    return category == FINDING_LOCK || category == FINDING_ALLOCATOR || category == FINDING_STDIO;
 }
 
 static bool is_of_memory(enum finding_category category)
@@ -63,7 +58,7 @@ static bool is_of_memory(enum finding_category category)
 /* What is lost is time on a CPU. */
 static bool is_on_cpu(enum finding_category category)
 {
-    return is_of_memory(category) || category == FINDING_SPINNING ||
+    return is_of_memory(category) || category == FINDING_SPINNING || category == FINDING_SIGNAL ||
            category == FINDING_FALSE_SHARING || category == FINDING_TRUE_SHARING;
 }
 
@@ -221,8 +216,8 @@ static uint64_t left_cpu_of(const struct loss *loss, size_t thread)
 {
     const struct profile_thread *row = profile_thread_at(loss->finder, thread);
     uint64_t gone_ns = lost_cpu_of(loss, thread) + overhead_of(loss, thread);
-    if (is_of_memory(loss->category)) /* so are the records of that */
-        gone_ns = ns__smaller(gone_ns, most_cpu_of(loss, thread));
+    if (is_of_memory(loss->category)) /* so are the records of that, and the way to it and back */
+        gone_ns = ns__smaller(gone_ns + work_with(loss, thread), most_cpu_of(loss, thread));
     uint64_t left_ns = ns__without(thread__cpu_ns(row), gone_ns);
     uint64_t work_ns =
         row->component_ns[COMPONENT_RUNNING] + row->component_ns[COMPONENT_PAGE_FAULT];
@@ -440,14 +435,16 @@ void finding__set_about(struct finding *finding, double gain)
     finding->wall_gain[1] = 1 + (gain - 1) * 1.1;
 }
 
-/* What threads that had work do on CPUs, over the CPUs. */
+/* What threads that had work do on CPUs outside of waits, over the CPUs. */
 static uint64_t work_over_cpus_ns(const struct finder *finder)
 {
     uint64_t ns = 0;
     for (size_t i = 0; i < finder->profile->threads.count; i++) {
         const struct profile_thread *row = profile_thread_at(finder, i);
         if (finder->findings->had_work[i])
-            ns += ns__without(thread__cpu_ns(row), row->component_ns[COMPONENT_OVERHEAD]);
+            ns += ns__smaller(
+                ns__without(thread__cpu_ns(row), row->component_ns[COMPONENT_OVERHEAD]),
+                row->component_ns[COMPONENT_RUNNING] + row->component_ns[COMPONENT_PAGE_FAULT]);
     }
     return ns / finder__cpus(finder);
 }
@@ -484,7 +481,8 @@ void finding__set_estimate(const struct finder *finder, struct finding *finding,
                            const uint64_t *lost)
 {
     struct loss loss = {.finder = finder, .category = finding->category, .lost = lost};
-    uint64_t *with = is_for_locks(finding->category) ? waking__find(finder, finding, lost) : NULL;
+    bool has_more = finding__is_for_lock(finding) || is_of_memory(finding->category);
+    uint64_t *with = has_more ? waking__find(finder, finding, lost) : NULL;
     bool is_assumed;
     loss.with = with;
     finding__set_about(finding, gain_without(&loss, &is_assumed));

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who gives a lock back that others wait for goes into the kernel to wake one. That is in no call
- * which is recorded: it looks like work. What the kernel had of the CPUs is known of the whole run,
+/* Who gives a lock back that others wait for goes into the kernel to wake one, and the kernel tells
+ * how long it handled a page fault, not what the way to it and back took. That is in no call which
+ * is recorded: it looks like work. What the kernel had of the CPUs is known of the whole run,
  * so it is what is left when all is taken off that it did otherwise. */
 
 /* CPU time in calls and waits, faults, and the kernel's records: nearly all of it is the kernel's.
@@ -43,18 +44,18 @@ static uint64_t sum_of(const uint64_t *ns, size_t count)
     return sum;
 }
 
-static bool is_woken(enum class_kind kind)
+static bool takes_the_kernel(enum class_kind kind)
 {
-    return kind == CLASS_LOCK || kind == CLASS_CONDITION || kind == CLASS_BARRIER ||
-           kind == CLASS_SEMAPHORE || kind == CLASS_FUTEX;
+    return kind == CLASS_FAULT || kind == CLASS_LOCK || kind == CLASS_CONDITION ||
+           kind == CLASS_BARRIER || kind == CLASS_SEMAPHORE || kind == CLASS_FUTEX;
 }
 
-/* What waits that others end lost, all together. */
+/* What waits that others end, and page faults, lost, all together. */
 static uint64_t all_waits_ns(const struct finder *finder)
 {
     uint64_t ns = 0;
     VEC_EACH (class, &finder->profile->classes, struct profile_class)
-        ns += is_woken(class->what.at.kind) ? class->excess_ns : 0;
+        ns += takes_the_kernel(class->what.at.kind) ? class->excess_ns : 0;
     return ns;
 }
 
@@ -186,8 +187,7 @@ void finder__add_beside(struct finder *finder)
     bool *gone = memory__zeroed(rows->count + 1, sizeof *gone);
     size_t kept = 0;
     VEC_EACH (lock, rows, struct finding)
-        if (lock->category == FINDING_LOCK && lock->losses.count &&
-            takes_over_any(finder, lock, gone))
+        if (finding__is_for_lock(lock) && lock->losses.count && takes_over_any(finder, lock, gone))
             add_to_leader(finder, lock);
     for (size_t i = 0; i < rows->count; i++) {
         struct finding *finding = VEC_AT(rows, struct finding, i);

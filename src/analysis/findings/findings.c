@@ -14,8 +14,9 @@
 #define NOTED_MOST 3
 #define VERDICT_GAIN 1.05
 #define ASSUMED_GAIN 1.2
-#define LITTLE_PART 5   /* of the share that is enough by itself: below it nothing is ranked */
-#define LEAST_PART 2000 /* of the working time: less is no candidate */
+#define SHORT_RUN_GAIN 1.5 /* of page faults: then fewer of them are told */
+#define LITTLE_PART 5      /* of the share that is enough by itself: below it nothing is ranked */
+#define LEAST_PART 2000    /* of the working time: less is no candidate */
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
@@ -186,7 +187,9 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
     case FINDING_UNEXPLAINED:
         return false;
     case FINDING_PAGE_FAULT:
-        return is_long && finding->lost_ns >= FAULTS_LEAST_NS;
+        return finding->lost_ns >=
+                   (gain >= SHORT_RUN_GAIN ? FAULTS_LEAST_NS / 5 : FAULTS_LEAST_NS) &&
+               (is_long || (gain >= SHORT_RUN_GAIN && finding->share >= FINDING_SHARE / 2));
     case FINDING_CPU: /* more threads than CPUs use them as well */
         return is_long && gain >= ASSUMED_GAIN;
     case FINDING_IMBALANCE: /* nobody waits for threads that nobody needs */
@@ -297,6 +300,7 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
     finder__add_herds(&finder);
     finder__add_creations(&finder);
     finder__add_serials(&finder);
+    finder__add_signals(&finder);
     finder__add_sharings(&finder);
     finder__add_beside(&finder);
     finder__add_of_threads(&finder);

@@ -9,6 +9,7 @@
  *     finding_herd.c       threads that are woken for nothing
  *     finding_creation.c   threads that are made for little work
  *     finding_serial.c     threads that are started and waited for one after another
+ *     finding_signal.c     handlers of signals
  *     finding_sharing.c    cache lines that threads take from each other
  *     finding_threads.c    what the threads' components tell besides
  *     finding_gain.c       what could be gained, without a replay
@@ -95,6 +96,13 @@ static inline bool class__is_call(const struct profile_class *class)
            class->what.at.kind == CLASS_ITERATION || class->what.at.kind == CLASS_LOOP;
 }
 
+/* Its waits are for a lock, whoever has it. */
+static inline bool finding__is_for_lock(const struct finding *finding)
+{
+    return finding->category == FINDING_LOCK || finding->category == FINDING_ALLOCATOR ||
+           finding->category == FINDING_STDIO;
+}
+
 /* ---- finding_causes.c ------------------------------------------------------------------------ */
 
 /* What threads that had work lost in it to others; 0: nothing, or it is idle. */
@@ -145,6 +153,11 @@ void finder__add_creations(struct finder *finder);
  * live at a time. */
 void finder__add_serials(struct finder *finder);
 
+/* ---- finding_signal.c ------------------------------------------------------------------------ */
+
+/* Appends handlers of signals, of which functions were recorded. */
+void finder__add_signals(struct finder *finder);
+
 /* ---- finding_sharing.c ----------------------------------------------------------------------- */
 
 /* Appends what findings->sharings tell, in place of what is known of it as overlap. */
@@ -182,9 +195,9 @@ void finding__estimate_gain(const struct finder *finder, struct finding *finding
 /* ---- finding_waking.c ------------------------------------------------------------------------ */
 
 /* By thread: CPU time that is no part of the waits for a lock, and goes with them: the kernel's for
- * waking others, as it seems, in proportion to lost of all that waits for threads lost; and what
- * the lock's own cache line cost while others had it, or the code that takes it, whichever is more.
- * free() it. */
+ * waking others or on the way to page faults, as it seems, in proportion to lost of all that waits
+ * for threads lost; and what the lock's own cache line cost while others had it, or the code that
+ * takes it, whichever is more. free() it. */
 uint64_t *waking__find(const struct finder *finder, const struct finding *finding,
                        const uint64_t *lost);
 /* Puts what is lost at a lock's own line, and in code that takes the lock all the time and is

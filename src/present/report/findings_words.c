@@ -1,5 +1,6 @@
 #include "present/report/findings_words.h"
 
+#include "analysis/findings/program_frame.h"
 #include "base/memory.h"
 
 #include <inttypes.h>
@@ -48,6 +49,9 @@ bool finding__by(const struct report *report, const struct finding *finding, str
     if (!waits || !leader->blames.count)
         return false;
     const struct profile_blame *blame = VEC_AT(&leader->blames, struct profile_blame, 0);
+    const struct symbol *symbol = symbols__get(report->symbols, blame->process, blame->site);
+    if (symbol && !program_frame__inlined(symbol))
+        return false; /* within a library: whose call that was is not known */
     *by = (struct finding_by){blame->process, blame->site, component__key(blame__doing(blame))};
     return true;
 }
@@ -123,6 +127,7 @@ static const char *const doings[FINDING_CATEGORIES] = {
     [FINDING_TRUE_SHARING] = "Threads write the same variable by turns",
     [FINDING_IMBALANCE] = "One thread works on while the others are done",
     [FINDING_CREATION] = "Threads are made and ended all the time",
+    [FINDING_SIGNAL] = "A handler of signals interrupts the threads' work",
     [FINDING_OVERLAP] = "Code is slower while another thread runs",
     [FINDING_UNEXPLAINED] = "Threads wait for what is not known",
 };
@@ -191,9 +196,8 @@ char *finding__sentence(const struct report *report, const struct finding *findi
     char *object = of_object(report, finding), *by = by_whom(report, finding);
     char *where = finding__place(report, finding, &place, unknown) ? place__text(&place) : NULL;
     char *text = memory__format("%s%s%s%s%s: %s, %s of the time of threads that had work.",
-                                doing_of(report, finding),
-                                where ? " in " : "", where ? where : "", object, by,
-                                duration__format(finding->lost_ns, duration),
+                                doing_of(report, finding), where ? " in " : "", where ? where : "",
+                                object, by, duration__format(finding->lost_ns, duration),
                                 share__format(finding->share, share));
     free(object);
     free(by);
@@ -204,8 +208,7 @@ char *finding__sentence(const struct report *report, const struct finding *findi
 char *finding__cause(const struct report *report, const struct finding *finding)
 {
     char *by = by_whom(report, finding);
-    char *text =
-        memory__format("%s%s.", doing_of(report, finding), by);
+    char *text = memory__format("%s%s.", doing_of(report, finding), by);
     free(by);
     return text;
 }
@@ -216,9 +219,8 @@ char *finding__verdict(const struct report *report, const struct finding *findin
     struct place place;
     if (finding__place(report, finding, &place, unknown))
         function = function__short(place.function);
-    char *text =
-        memory__format("%s%s%s.", doing_of(report, finding),
-                       function ? ", in " : "", function ? function : "");
+    char *text = memory__format("%s%s%s.", doing_of(report, finding), function ? ", in " : "",
+                                function ? function : "");
     free(function);
     return text;
 }
@@ -248,6 +250,7 @@ static const char *const nouns[FINDING_CATEGORIES] = {
     [FINDING_TRUE_SHARING] = "true sharing at",
     [FINDING_IMBALANCE] = "imbalance",
     [FINDING_CREATION] = "making threads",
+    [FINDING_SIGNAL] = "a handler of signals",
     [FINDING_OVERLAP] = "slower while others run",
     [FINDING_UNEXPLAINED] = "waits of unknown cause",
 };
@@ -323,6 +326,8 @@ static const char *const tries[FINDING_CATEGORIES][TRIES_MOST] = {
     [FINDING_IMBALANCE] = {"divide the last thread's work among the others",
                            "deal out smaller pieces of work"},
     [FINDING_CREATION] = {"keep threads and give them work"},
+    [FINDING_SIGNAL] = {"only note in the handler what there is to do, and do it elsewhere",
+                        "fewer signals"},
     [FINDING_OVERLAP] = {"put what different threads write on different cache lines"},
     [FINDING_UNEXPLAINED] = {"heurt report N tells more of a class"},
 };
