@@ -538,8 +538,6 @@ static bool kernel_event(struct fold *fold, const struct event *event)
 
 static void fixed_event(struct fold *fold, const struct event *event)
 {
-    if (kernel_event(fold, event))
-        return;
     fold->state->meets |= is_of_meeting(event->id);
     if (event->id != HEURT_EVENT_PAUSED)
         count_overhead(fold, fold->event_cost);
@@ -590,10 +588,12 @@ void fold__event(struct fold *fold, const struct event *event)
         fold->snapshot = true;
         fold->stack = *event;
         return;
+    } else if (kernel_event(fold, event)) {
+        return; /* it may come between a call stack and what that was taken for */
     } else {
         fixed_event(fold, event);
     }
-    fold->snapshot = false;
+    fold->snapshot &= event->id == HEURT_EVENT_PAUSED; /* so may this */
 }
 
 static inline bool take_function(struct fold *fold, struct fold_class *class, uint32_t id,

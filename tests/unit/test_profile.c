@@ -937,6 +937,10 @@ static void stacks_belong_to_the_event_that_follows(void **state)
     define_functions(scene);
     for (uint64_t i = 0; i < 4; i++) {
         snapshot(scene, 1000 + i * 100, i == 2 ? two : one, i == 2 ? 2 : 3);
+        if (i == 1) { /* the kernel's records and pauses come in between */
+            PUT(scene, 0, 1100, HEURT_EVENT_KERNEL_LOST, 0);
+            PUT(scene, 0, 1100, HEURT_EVENT_PAUSED, 0);
+        }
         call(scene, 0, F, 1001 + i * 100, 1002 + i * 100);
         call(scene, 0, G, 1003 + i * 100, 1004 + i * 100);
     }
