@@ -205,13 +205,17 @@ static bool poll__retract(struct thread *thread, const struct poll *poll)
     return false;
 }
 
+/* Between two yields of one wait: some 3 us, however long others had the CPU in the first. */
+#define YIELDING_TICKS 8192
+
 /* Whether the thread is still in the poll that it left: at the same place, and it did less in
- * between than the last yield took. */
-static bool poll__goes_on(struct thread *thread, uint64_t site)
+ * between than the last one took, and than most ticks. */
+static bool poll__goes_on(struct thread *thread, uint64_t site, uint64_t most)
 {
     struct poll poll = thread->poll;
+    uint64_t between = clock__tick() - poll.tick;
     thread->poll.end = NULL;
-    if (!poll.end || poll.site != site || clock__tick() - poll.tick > poll.ticks ||
+    if (!poll.end || poll.site != site || between > poll.ticks || between > most ||
         !poll__retract(thread, &poll))
         return false;
     uint64_t *at = poll.pause ? event__claim(thread, 2) : NULL;
@@ -308,7 +312,7 @@ static struct thread *sleep__begin(uint64_t *site, uint64_t ns)
     uint64_t polling = *site | HEURT_SITE(0, HEURT_SLEEP_POLLS);
     if (was_refused(thread) || is_asking(thread, *site, polling, ns)) {
         *site = polling;
-        if (thread->poll.site == polling && poll__goes_on(thread, polling))
+        if (thread->poll.site == polling && poll__goes_on(thread, polling, UINT64_MAX))
             return thread;
     }
     thread->poll.end = NULL;
@@ -423,7 +427,7 @@ static struct thread *yield__begin(uint64_t site)
     struct thread *thread = hook__thread();
     if (thread && thread->is_in_wait)
         return NULL;
-    if (thread && !poll__goes_on(thread, site)) {
+    if (thread && !poll__goes_on(thread, site, YIELDING_TICKS)) {
         hook__stack(thread, site, NULL);
         event__write2(thread, HEURT_EVENT_SLEEP, site, 0);
     }

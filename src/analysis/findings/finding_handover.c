@@ -55,12 +55,12 @@ static bool is_asked_there(const struct profile_class *sleep, const struct profi
 }
 
 /* Where the loop around it does nothing but look it asks each time, also where it never sleeps
- * twice. */
+ * twice. Who waits for a child's end, or a signal, asks nobody. */
 static void find_asked(const struct finder *finder, uint32_t place, uint32_t *partner)
 {
     const struct profile *profile = finder->profile;
     const struct profile_class *sleep = profile_class_at(profile, place);
-    if (sleep->count >= OFTEN &&
+    if (sleep->count >= OFTEN && strstr(sleep->what.at.function, "sleep") &&
         symbols__sleep_asks(finder->symbols, sleep->what.at.process, sleep->what.at.site))
         partner[place] = place;
     for (uint32_t i = 0; i < profile->classes.count; i++)
