@@ -212,14 +212,17 @@ static bool new_chunk(struct thread *thread)
     return true;
 }
 
-/* What it took to begin the record is none of the thread's own time. */
+/* What it took to begin the record is none of the thread's own time. While others had its CPU, it
+ * took nothing. */
 static void tell_pause(struct thread *thread, uint64_t began)
 {
     uint64_t *at = event__claim(thread, 2);
     if (!at)
         return;
-    uint64_t now = clock__tick();
-    at[1] = now - began;
+    uint64_t cpu_ns = raw__clock_ns(CLOCK_THREAD_CPUTIME_ID) - thread->cpu_before_ns;
+    uint64_t now = clock__tick(), on_cpu = clock__ticks(cpu_ns);
+    bool is_known = heurt_state.ticks_per_1024_ns != 0;
+    at[1] = is_known && on_cpu < now - began ? on_cpu : now - began;
     event__publish(at, now, HEURT_EVENT_PAUSED);
 }
 

@@ -12,8 +12,9 @@
 #define ALONE_SLOWER 1.25 /* than the fastest, at most */
 #define INNER_TIMES 20    /* as long as its instructions take once: loops inside repeat them */
 
-/* Of an instruction that waits for nothing: two or three in a cycle of three a nanosecond. */
-#define INSTRUCTION_NS 0.14
+/* Of an instruction that waits for nothing: three in a cycle of three a nanosecond, and some of a
+ * loop's are not passed in each iteration. */
+#define INSTRUCTION_NS 0.1
 /* Until what is written may be read again, and of one piece: about 5 and 15 cycles. */
 #define UPDATE_NS 1.5
 #define ATOMIC_NS 5
@@ -145,11 +146,19 @@ static double fastest_ns(const struct surroundings *around)
     return VEC_AT(&around->paces, struct pace, around->paces.count / FASTEST_PART)->ns;
 }
 
-/* Iterations were seen while nobody else was at the line: those are not slower than the fastest,
- * unless that one was there and not sampled. */
+/* So often nobody else is sampled at the line by chance, of threads that do the same: samples fall
+ * elsewhere, too. */
+static double by_chance(const struct surroundings *around)
+{
+    double elsewhere = 1 - (double)around->shared_ns / (double)around->all_ns;
+    return (double)around->paces.count * pow(elsewhere > 0 ? elsewhere : 0, 2 * TOGETHER_PERIODS);
+}
+
+/* Iterations were seen while nobody else was at the line, more often than by chance: those are not
+ * slower than the fastest. */
 static bool was_alone(const struct surroundings *around)
 {
-    return around->alone_count >= ALONE_LEAST &&
+    return around->alone_count >= ALONE_LEAST + 2 * by_chance(around) &&
            around->alone.ns / (double)around->alone.iterations <= ALONE_SLOWER * fastest_ns(around);
 }
 
@@ -162,13 +171,14 @@ static double plain_ns(const struct surroundings *around, double iteration_ns)
                 around->instructions * INSTRUCTION_NS);
 }
 
-/* The same on lines of its own. */
+/* The same on lines of its own. Meanwhile the processor goes on with other instructions, unless it
+ * is done in one piece. */
 static double private_ns(const struct surroundings *around, double iteration_ns)
 {
     double ns = plain_ns(around, iteration_ns);
     if (around->atomic)
         return ns + around->atomic * ATOMIC_NS;
-    return ns + (around->reads && around->writes ? UPDATE_NS : 0);
+    return fmax(ns, around->reads && around->writes ? UPDATE_NS : 0);
 }
 
 /* What would be left if instructions that share lines took as long as the others. */

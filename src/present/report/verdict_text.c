@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define CERTAIN_FROM 1.01 /* a gain that is at least so much */
+#define TOLD_PART 5       /* of their time: what takes so much of it is told */
 
 static char *what_is_wrong(const struct report *report, const struct finding *finding)
 {
@@ -48,7 +49,8 @@ static void sum_roles(const struct report *report, struct role *sum)
             continue;
         sum->lifetime_ns += role->lifetime_ns;
         sum->idle_ns += role->idle_ns;
-        sum->component_ns[COMPONENT_RUNNING] += role->component_ns[COMPONENT_RUNNING];
+        for (unsigned i = 0; i < COMPONENTS; i++)
+            sum->component_ns[i] += role->component_ns[i];
     }
 }
 
@@ -68,6 +70,14 @@ static char *nothing_wrong(const struct report *report)
     if (sum.lifetime_ns && sum.idle_ns >= sum.lifetime_ns / 100)
         text = text__append(text, " and %s idle for %s", one ? "was" : "were",
                             share__format((double)sum.idle_ns / all_ns, share));
+    if (sum.component_ns[COMPONENT_RUNNABLE] >= sum.lifetime_ns / TOLD_PART)
+        text = text__append(
+            text, " and wanted a CPU for %s",
+            share__format((double)sum.component_ns[COMPONENT_RUNNABLE] / all_ns, share));
+    if (sum.component_ns[COMPONENT_OTHER_BLOCKED] >= sum.lifetime_ns / TOLD_PART)
+        text = text__append(
+            text, " and waited for %s, for what is not known",
+            share__format((double)sum.component_ns[COMPONENT_OTHER_BLOCKED] / all_ns, share));
     free(workers);
     return text__append(text, ".");
 }
