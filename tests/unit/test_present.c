@@ -692,6 +692,7 @@ static void long_names_are_shortened(void **state)
         {"", ""},
         {"queue__take.constprop.0", "queue__take"},
         {"f.isra.0.part.3", "f"},
+        {"Queue::wait(int) [clone .part.0]", "Queue::wait(int)"},
         {"f.cold", "f"},
         {"pool::take(int) const", "pool::take(int) const"},
         {"a<" STRING ">::add(" STRING " const&)", "a<std::string>::add(std::string const&)"},

@@ -42,6 +42,45 @@ static void move_idle_class(const struct finder *finder, const struct profile_cl
     }
 }
 
+/* What a futex, or yields, wait for, as far as that is a component: else OTHER_BLOCKED. */
+static enum component component_of(enum finding_category category)
+{
+    switch (category) {
+    case FINDING_LOCK:
+    case FINDING_ALLOCATOR:
+    case FINDING_STDIO:
+        return COMPONENT_LOCK;
+    case FINDING_BARRIER:
+        return COMPONENT_BARRIER;
+    case FINDING_CONDITION:
+    case FINDING_LATCH:
+    case FINDING_SEMAPHORE:
+        return COMPONENT_CONDITION;
+    default:
+        return COMPONENT_OTHER_BLOCKED;
+    }
+}
+
+/* The fold does not know what is waited for there: the code around the call tells. */
+static void move_known_class(const struct finder *finder, const struct profile_class *class,
+                             struct role *lives)
+{
+    bool is_told = class->what.at.kind == CLASS_FUTEX || class->what.at.kind == CLASS_YIELD;
+    enum component to =
+        is_told ? component_of(class__category(finder, class)) : COMPONENT_OTHER_BLOCKED;
+    uint64_t *sums = class->accumulator->component_sum;
+    uint64_t sum_ns = trace__ns(finder->trace, sums[COMPONENT_OTHER_BLOCKED]);
+    if (to == COMPONENT_OTHER_BLOCKED)
+        return;
+    VEC_EACH (row, &class->threads, struct profile_thread_row) {
+        double part = class->sum_ns ? (double)row->sum_ns / (double)class->sum_ns : 0;
+        uint64_t *ns = lives[row->thread].component_ns;
+        uint64_t moved_ns = ns__smaller(part_of(sum_ns, part), ns[COMPONENT_OTHER_BLOCKED]);
+        ns[COMPONENT_OTHER_BLOCKED] -= moved_ns;
+        ns[to] += moved_ns;
+    }
+}
+
 /* A thread each, by trace__threads; free() it. */
 static struct role *lives_of(const struct finder *finder)
 {
@@ -55,6 +94,8 @@ static struct role *lives_of(const struct finder *finder)
     for (uint32_t i = 0; i < finder->profile->classes.count; i++)
         if (class__is_idle(finder, i))
             move_idle_class(finder, profile_class_at(finder->profile, i), lives);
+        else
+            move_known_class(finder, profile_class_at(finder->profile, i), lives);
     return lives;
 }
 

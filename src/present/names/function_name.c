@@ -17,10 +17,14 @@ static void replace_all(char *text, const char *from, const char *to)
     }
 }
 
-/* GCC's marks of copies: f.constprop.0, f.isra.0.part.1, f.cold */
+/* GCC's marks of copies: f.constprop.0, f.isra.0.part.1, f.cold; demangled: f(int) [clone .part.0]
+ */
 static void cut_copies(char *text)
 {
     static const char *const marks[] = {".constprop.", ".isra.", ".part.", ".cold"};
+    char *clone = strstr(text, " [clone .");
+    if (clone && clone > text)
+        *clone = 0;
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         char *at = strstr(text, marks[i]);
         if (at && at > text && !strpbrk(at, "(<: "))
