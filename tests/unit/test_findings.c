@@ -236,9 +236,10 @@ static void two_threads_for_the_slowest_stage_halve_it(void **state)
 
 /* The second of three threads works all the time; the first waits until it takes, the third until
  * it gives something, with hardly any work of their own. */
-static struct findings *find_pipeline(struct scene *scene, bool is_fed)
+static struct findings *find_pipeline(struct scene *scene, bool is_fed, bool by_queues)
 {
     enum { TAKEN = 0x7300, GIVEN = 0x7400, TAKES = 0x9c00, SINK_SITE = 0x9d00 };
+    static const uint64_t sites[] = {PUT_SITE, GET_SIGNALS, TAKES, SINK_SITE};
     on_cpus(scene, "2", 6000);
     for (uint64_t from = 1000; from < 6000; from += 100) {
         PUT(scene, 0, from + 1, CONDITION, PUT_SITE, TAKEN, MUTEX);
@@ -255,12 +256,20 @@ static struct findings *find_pipeline(struct scene *scene, bool is_fed)
     }
     for (uint32_t i = 0; i < 3; i++)
         scene__end(scene, i, 6000);
-    return find(scene, "read", "encode");
+    const struct profile *profile = scene__profile(scene); /* makes scene->symbols */
+    for (int i = 0; i < 4; i++) {
+        static const char *const apart[] = {"read", "encode", "encode", "write"};
+        const struct symbol symbol = {.function = !by_queues ? apart[i]
+                                                  : i < 2    ? "send"
+                                                             : "receive"};
+        symbols__put(scene->symbols, 0, sites[i], &symbol);
+    }
+    return findings__find(scene->trace, scene->symbols, profile);
 }
 
 static void stages_are_workers_however_little_they_do(void **state)
 {
-    struct findings *findings = find_pipeline(*state, true);
+    struct findings *findings = find_pipeline(*state, true, false);
     const struct finding *first = finding_at(findings, 0);
     assert_int_equal(first->category, FINDING_CONDITION);
     assert_true(first->ranked);
@@ -274,10 +283,19 @@ static void stages_are_workers_however_little_they_do(void **state)
 /* Threads that wait for what one makes are no pipeline: it got nothing from them. */
 static void who_waits_for_work_of_one_that_nobody_feeds_is_idle(void **state)
 {
-    struct findings *findings = find_pipeline(*state, false);
+    struct findings *findings = find_pipeline(*state, false, false);
     assert_int_equal(findings->working_threads, 1);
     VEC_EACH (finding, &findings->rows, struct finding)
         assert_false(finding->ranked);
+    findings__free(findings);
+}
+
+/* Unless it takes where the one that waits for it puts, and puts where the other one takes. */
+static void a_stage_between_two_queues_need_not_have_waited(void **state)
+{
+    struct findings *findings = find_pipeline(*state, false, true);
+    assert_int_equal(findings->working_threads, 3);
+    assert_true(finding_at(findings, 0)->ranked);
     findings__free(findings);
 }
 
@@ -741,6 +759,7 @@ int main(void)
         TEST(two_threads_for_the_slowest_stage_halve_it),
         TEST(stages_are_workers_however_little_they_do),
         TEST(who_waits_for_work_of_one_that_nobody_feeds_is_idle),
+        TEST(a_stage_between_two_queues_need_not_have_waited),
         TEST(a_pool_that_waits_for_work_is_idle),
         TEST(those_who_park_until_their_turn_wait_for_each_other),
         TEST(workers_that_park_until_there_is_work_are_idle),

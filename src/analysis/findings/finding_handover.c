@@ -34,14 +34,20 @@ static bool is_lockstep(const struct profile_class *left, const struct profile_c
     return left->count < 2 * right->count && right->count < 2 * left->count;
 }
 
+bool classes__end_each_other(const struct finder *finder, const struct profile_class *left,
+                             const struct profile_class *right)
+{
+    return is_same(ender(finder, left), program_frame__of_class(finder->symbols, &right->what)) &&
+           is_same(ender(finder, right), program_frame__of_class(finder->symbols, &left->what));
+}
+
 static bool answer_each_other(const struct finder *finder, const struct profile_class *left,
                               const struct profile_class *right)
 {
     return left->what.at.process == right->what.at.process &&
            left->what.at.kind == right->what.at.kind && is_lockstep(left, right) &&
            class__working_part(finder, left) > 0.5 && class__working_part(finder, right) > 0.5 &&
-           is_same(ender(finder, left), program_frame__of_class(finder->symbols, &right->what)) &&
-           is_same(ender(finder, right), program_frame__of_class(finder->symbols, &left->what));
+           classes__end_each_other(finder, left, right);
 }
 
 /* A place that sometimes sleeps again at once sleeps while it asks for something; where that had

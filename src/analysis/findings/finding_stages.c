@@ -60,12 +60,13 @@ static bool waits_for(const struct profile_class *class, uint32_t stage)
 }
 
 /* Both wait again and again for it, each in its own way, and from the one it gets what it gives to
- * the other. */
+ * the other: it has waited for that, or takes where the other one would wait for what it gives. */
 static bool are_sides(const struct finder *finder, const struct profile_class *from,
                       const struct profile_class *to, uint32_t stage)
 {
     return waits_for(from, stage) && waits_for(to, stage) && waiter_of(from) != waiter_of(to) &&
-           from->what.at.site != to->what.at.site && is_source(finder, waiter_of(from), stage);
+           from->what.at.site != to->what.at.site &&
+           (is_source(finder, waiter_of(from), stage) || classes__end_each_other(finder, from, to));
 }
 
 /* ---- pipelines ------------------------------------------------------------------------------- */

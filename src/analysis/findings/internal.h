@@ -122,6 +122,9 @@ double class__working_part(const struct finder *finder, const struct profile_cla
 
 /* Waits at conditions and semaphores that others end, again and again. */
 bool class__may_hand_over(const struct profile_class *class);
+/* Each wait is ended in the function that the other one is in, as those of a queue's two ends. */
+bool classes__end_each_other(const struct finder *finder, const struct profile_class *left,
+                             const struct profile_class *right);
 /* By class; free() it. */
 uint32_t *handovers__find(const struct finder *finder);
 
