@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,8 @@ struct loss {
     const struct finder *finder;
     enum finding_category category;
     enum binding binding;
-    bool is_served;       /* ANSWERS: by threads that lose nothing */
+    bool is_served; /* ANSWERS: by threads that lose nothing */
+    bool in_bulk;   /* much is handed over at a time: what each wait took of a CPU goes, too */
     const uint64_t *lost; /* by trace__threads */
     const uint64_t *with; /* CPU time of threads that goes with the loss, likewise; NULL: none */
     uint64_t end;         /* of the last one that loses */
@@ -221,7 +223,8 @@ static uint64_t left_cpu_of(const struct loss *loss, size_t thread)
     uint64_t left_ns = ns__without(thread__cpu_ns(row), gone_ns);
     uint64_t work_ns =
         row->component_ns[COMPONENT_RUNNING] + row->component_ns[COMPONENT_PAGE_FAULT];
-    if (is_on_cpu(loss->category) || loss->binding == BOUND_BY_WORK || loss->is_served)
+    bool stays = loss->binding == BOUND_BY_WORK && !loss->in_bulk;
+    if (is_on_cpu(loss->category) || stays || loss->is_served)
         return left_ns;
     work_ns = ns__without(work_ns, work_with(loss, thread));
     if (loss->binding == BOUND_BY_ANSWERS)
@@ -482,12 +485,17 @@ void finding__set_estimate(const struct finder *finder, struct finding *finding,
 {
     struct loss loss = {.finder = finder, .category = finding->category, .lost = lost};
     bool has_more = finding__is_for_lock(finding) || is_of_memory(finding->category);
-    uint64_t *with = has_more ? waking__find(finder, finding, lost) : NULL;
-    bool is_assumed;
-    loss.with = with;
+    bool is_handed = has_handover(finder, finding), is_assumed;
+    uint64_t *with = has_more || is_handed ? waking__find(finder, finding, lost) : NULL;
+    loss.with = has_more ? with : NULL;
     finding__set_about(finding, gain_without(&loss, &is_assumed));
+    if (is_handed) {
+        loss.with = with;
+        loss.in_bulk = true;
+        finding->wall_gain[1] = fmax(finding->wall_gain[1], gain_without(&loss, &is_assumed));
+    }
     free(with);
-    finding->is_assumed = is_assumed || has_handover(finder, finding);
+    finding->is_assumed = is_assumed || is_handed;
     if (finding->is_assumed && finding->confidence == CONFIDENCE_MEASURED)
         finding->confidence = CONFIDENCE_ESTIMATED;
 }
