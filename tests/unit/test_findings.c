@@ -290,6 +290,30 @@ static void who_waits_for_work_of_one_that_nobody_feeds_is_idle(void **state)
     findings__free(findings);
 }
 
+/* By turns each of two waits for what the other one has: in vain for 50, and then for 2 more. */
+static void who_waits_on_after_a_timeout_waits_for_a_turn(void **state)
+{
+    struct scene *scene = *state;
+    for (uint32_t i = 0; i < 20; i++) {
+        uint64_t from = 1000 + 100 * i;
+        uint32_t waits = i & 1, has = 1 - waits;
+        PUT(scene, waits, from, CONDITION, PUT_SITE, FULL, MUTEX);
+        PUT(scene, waits, from + 50, CONDITION LEFT, 110);
+        PUT(scene, waits, from + 51, CONDITION, PUT_SITE, FULL, MUTEX);
+        PUT(scene, has, from + 52, SIGNAL, PUT_SIGNALS, FULL);
+        PUT(scene, waits, from + 53, CONDITION LEFT, 0);
+    }
+    scene__end(scene, 0, 3000);
+    scene__end(scene, 1, 3000);
+    on_cpus(scene, "2", 3000);
+    struct findings *findings = find(scene, "take_turn", "load");
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_CONDITION);
+    assert_true(first->ranked);
+    assert_int_equal(first->lost_ns, 20 * 52);
+    findings__free(findings);
+}
+
 /* Unless it takes where the one that waits for it puts, and puts where the other one takes. */
 static void a_stage_between_two_queues_need_not_have_waited(void **state)
 {
@@ -760,6 +784,7 @@ int main(void)
         TEST(stages_are_workers_however_little_they_do),
         TEST(who_waits_for_work_of_one_that_nobody_feeds_is_idle),
         TEST(a_stage_between_two_queues_need_not_have_waited),
+        TEST(who_waits_on_after_a_timeout_waits_for_a_turn),
         TEST(a_pool_that_waits_for_work_is_idle),
         TEST(those_who_park_until_their_turn_wait_for_each_other),
         TEST(workers_that_park_until_there_is_work_are_idle),

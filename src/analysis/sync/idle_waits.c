@@ -5,8 +5,9 @@
 
 #include <stdlib.h>
 
-#define TURNS_SHARE 10       /* one in so many ticks of the waited time */
-#define AT_END_PART 20       /* of a wait: so soon after it ended the one who ended it was done */
+#define TURNS_SHARE 10 /* one in so many ticks of the waited time */
+#define AT_END_PART 20 /* of a wait: so soon after it ended the one who ended it was done */
+#define ON_PART 10     /* of waits in vain: so soon after them the next one goes on with them */
 #define COMPANY_AT_MOST 128u /* of more conditions of a mutex no ways are looked for */
 
 /* What a thread has to do with a condition or semaphore. */
@@ -242,6 +243,16 @@ static bool is_join(const struct idle_waits *idle, const struct sync_events *wal
     return by->ended && by->end_tick <= event->by_tick + ticks / AT_END_PART;
 }
 
+/* Whoever waits again as soon as the time has run out waits on: it is one wait, which the one ends
+ * who ends its last part. Returns how long it had waited before. */
+static uint64_t waited_in_vain(struct idle_waits *idle, const struct sync_event *event)
+{
+    const struct vain_wait *vain = VEC_REACH(&idle->vain, struct vain_wait, event->thread);
+    bool goes_on = vain->ticks && vain->object == event->object && event->since >= vain->tick &&
+                   event->since - vain->tick <= vain->ticks / ON_PART;
+    return goes_on ? vain->ticks : 0;
+}
+
 static void wait_ended(struct idle_waits *idle, const struct sync_events *walk,
                        struct turnstile *turnstile, const struct sync_event *event)
 {
@@ -250,8 +261,12 @@ static void wait_ended(struct idle_waits *idle, const struct sync_events *walk,
     turnstile->waited += ticks;
     turnstile->joined += is_join(idle, walk, event) ? ticks : 0;
     member_of(turnstile, event->thread)->waited += ticks;
-    if (event->type != SYNC_EVENT_GAVE_UP && event->by != SYNC_EVENT_NOBODY)
+    bool is_ended = event->type != SYNC_EVENT_GAVE_UP && event->by != SYNC_EVENT_NOBODY;
+    ticks += waited_in_vain(idle, event);
+    if (is_ended)
         member_of(turnstile, event->by)->ended += ticks;
+    *VEC_REACH(&idle->vain, struct vain_wait, event->thread) =
+        (struct vain_wait){event->object, event->tick, is_ended ? 0 : ticks};
 }
 
 void idle_waits__take(struct idle_waits *idle, const struct sync_events *walk,
@@ -279,7 +294,8 @@ struct idle_waits idle_waits__start(void)
 {
     return (struct idle_waits){.turnstiles = VEC_OF(struct turnstile *),
                                .parking = parking__start(),
-                               .creators = VEC_OF(uint32_t)};
+                               .creators = VEC_OF(uint32_t),
+                               .vain = VEC_OF(struct vain_wait)};
 }
 
 void idle_waits__free(struct idle_waits *idle)
@@ -291,5 +307,6 @@ void idle_waits__free(struct idle_waits *idle)
     }
     vec__free(&idle->turnstiles);
     vec__free(&idle->creators);
+    vec__free(&idle->vain);
     parking__free(&idle->parking);
 }

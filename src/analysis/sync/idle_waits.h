@@ -6,10 +6,17 @@
 #include "analysis/sync/parking.h"
 #include "analysis/sync/sync_events.h"
 
+/* Waits in a row for one object, of which none was ended by anybody: the time ran out. */
+struct vain_wait {
+    uint32_t object;
+    uint64_t tick, ticks; /* when the last one ended, and how long all of them were; 0: none */
+};
+
 struct idle_waits {
     struct vec turnstiles;  /* struct turnstile *, by object; NULL: nothing is known of it */
     struct parking parking; /* conditions of one thread each */
     struct vec creators;    /* uint32_t by thread: who created it; SYNC_EVENT_NOBODY: not known */
+    struct vec vain;        /* struct vain_wait, by thread: the last one, if nobody ended it */
 };
 
 struct idle_waits idle_waits__start(void);
