@@ -20,6 +20,7 @@ enum address_use {
     ADDRESS_CALL,  /* a return address that was recorded as a site */
     ADDRESS_FRAME_EXACT,
     ADDRESS_FRAME_CALL,
+    ADDRESS_SAMPLE, /* one of many: nobody misses its name */
 };
 
 struct resolver {
@@ -113,7 +114,7 @@ static void add_address(struct resolver *resolver, size_t process, uint64_t addr
         return;
     struct address_place place = space__find(space, address - is_return, tick);
     bool is_frame = use == ADDRESS_FRAME_EXACT || use == ADDRESS_FRAME_CALL;
-    if (place.image && !(is_frame && is_expected_to_be_stripped(place.image->path)))
+    if (place.image && use != ADDRESS_SAMPLE && !(is_frame && is_expected_to_be_stripped(place.image->path)))
         lookup__warn(resolver->symbols, place.image);
 }
 
@@ -361,7 +362,23 @@ static void add_thread(struct resolver *resolver, const struct trace_thread *thr
     vec__free(&taken.words);
 }
 
-/* Where threads were at memory that several of them use, and what lies there. */
+/* Where threads were on a CPU. */
+static void add_samples(struct resolver *resolver)
+{
+    struct sample_threads *known = sample_threads__new(resolver->trace);
+    VEC_EACH (sample, trace__samples(resolver->trace), const struct heurt_sample) {
+        uint32_t index = sample_threads__of(known, sample);
+        if (index >= trace__threads(resolver->trace)->count)
+            continue;
+        const struct trace_thread *thread =
+            VEC_AT(trace__threads(resolver->trace), struct trace_thread, index);
+        add_address(resolver, thread->process, sample->instruction, thread->start_tick,
+                    ADDRESS_SAMPLE);
+    }
+    sample_threads__free(known);
+}
+
+/* What lies at memory that several threads use. */
 static void add_sampled_lines(struct resolver *resolver)
 {
     struct sampled_lines found = sampled_lines__find(resolver->trace);
@@ -375,8 +392,6 @@ static void add_sampled_lines(struct resolver *resolver)
                                           .serial = serial_of(resolver, thread),
                                           .address = at->address,
                                           .tick = thread->start_tick};
-            add_address(resolver, line->process, at->sample->instruction, thread->start_tick,
-                        ADDRESS_ENTRY);
             add_object(resolver, &object, NULL);
         }
     }
@@ -396,6 +411,7 @@ int symbols__resolve(const struct trace *trace, const char *cache, struct symbol
     VEC_EACH (thread, trace__threads(trace), const struct trace_thread)
         if (thread->process < processes)
             add_thread(&resolver, thread);
+    add_samples(&resolver);
     add_sampled_lines(&resolver);
     stack_objects__resolve(&resolver.on_stacks, resolver.spaces, resolver.symbols);
     heap_objects__resolve(&resolver.on_heaps, resolver.symbols);

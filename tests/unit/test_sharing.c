@@ -219,6 +219,27 @@ static void what_the_line_of_a_lock_costs_goes_with_its_waits(void **state)
     findings__free(findings);
 }
 
+/* A quarter of one thread's samples is in a function that spins, by its name: so is that of its
+ * time. */
+static void a_function_that_spins_is_known_by_its_name(void **state)
+{
+    struct scene *scene = *state;
+    put_work(scene, (struct work){0, SCORE, 0, HEURT_ACCESS_NONE, 0, 30, 0});
+    put_work(scene, (struct work){0, PUBLISH, 0, HEURT_ACCESS_NONE, 30, 40, 0});
+    scene__start(scene, 0, 1000);
+    PUT(scene, 0, 1000 + 1000 * MS, HEURT_EVENT_THREAD_END, 800 * MS, 0);
+    scene->end = (struct heurt_clock_pair){1000 + 1000 * MS, 1000 + 1000 * MS};
+    const struct profile *profile = scene__profile(scene);
+    symbols__put(scene->symbols, 0, SCORE, &(struct symbol){.function = "flip_spin"});
+    symbols__put(scene->symbols, 0, PUBLISH, &(struct symbol){.function = "Monitor::TrySpin(int)"});
+    struct findings *findings = findings__find(scene->trace, scene->symbols, profile);
+    const struct finding *first = VEC_AT(&findings->rows, struct finding, 0);
+    assert_int_equal(first->category, FINDING_SPINNING);
+    assert_int_equal(first->lost_ns, 200 * MS);
+    assert_string_equal(first->place->function, "Monitor::TrySpin(int)");
+    findings__free(findings);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene__setup, scene__teardown)
 
 int main(void)
@@ -235,6 +256,7 @@ int main(void)
         TEST(what_is_done_in_one_piece_may_not_be_needed),
         TEST(the_fastest_tell_where_loops_are_inside),
         TEST(what_the_line_of_a_lock_costs_goes_with_its_waits),
+        TEST(a_function_that_spins_is_known_by_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -301,6 +301,7 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
     finder__add_creations(&finder);
     finder__add_serials(&finder);
     finder__add_signals(&finder);
+    finder__add_spinners(&finder);
     finder__add_sharings(&finder);
     finder__add_beside(&finder);
     finder__add_of_threads(&finder);

@@ -10,6 +10,7 @@
  *     finding_creation.c   threads that are made for little work
  *     finding_serial.c     threads that are started and waited for one after another
  *     finding_signal.c     handlers of signals
+ *     finding_spinning.c   functions that are known to spin
  *     finding_sharing.c    cache lines that threads take from each other
  *     finding_threads.c    what the threads' components tell besides
  *     finding_gain.c       what could be gained, without a replay
@@ -160,6 +161,11 @@ void finder__add_serials(struct finder *finder);
 
 /* Appends handlers of signals, of which functions were recorded. */
 void finder__add_signals(struct finder *finder);
+
+/* ---- finding_spinning.c ---------------------------------------------------------------------- */
+
+/* Appends functions that spin by their names, as samples tell. */
+void finder__add_spinners(struct finder *finder);
 
 /* ---- finding_sharing.c ----------------------------------------------------------------------- */
 
