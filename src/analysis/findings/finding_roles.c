@@ -90,6 +90,7 @@ static struct role *lives_of(const struct finder *finder)
         const struct profile_thread *thread = VEC_AT(threads, struct profile_thread, i);
         lives[i].lifetime_ns = thread->lifetime_ns;
         memcpy(lives[i].component_ns, thread->component_ns, sizeof lives[i].component_ns);
+        move(&lives[i], thread->idle_end, thread->idle_end_ns);
     }
     for (uint32_t i = 0; i < finder->profile->classes.count; i++)
         if (class__is_idle(finder, i))

@@ -101,6 +101,8 @@ uint64_t *finder__idle(const struct finder *finder)
         VEC_EACH (row, &class->threads, struct profile_thread_row)
             ns[row->thread] += row->sum_ns;
     }
+    for (size_t i = 0; i < finder->profile->threads.count; i++)
+        ns[i] += profile_thread_at(finder, i)->idle_end_ns;
     return ns;
 }
 
@@ -125,13 +127,20 @@ static uint64_t component_ns(const struct finder *finder, const struct profile_c
     return trace__ns(finder->trace, class->accumulator->component_sum[component]);
 }
 
+/* Without what it waited for work when the trace ended. */
+static uint64_t outside_at_end(const struct profile_thread *thread, enum component component)
+{
+    return ns__without(thread->component_ns[component],
+                       thread->idle_end == component ? thread->idle_end_ns : 0);
+}
+
 uint64_t *finder__outside(const struct finder *finder, enum component component, uint64_t *sum)
 {
     const struct vec *threads = &finder->profile->threads;
     uint64_t *ns = memory__zeroed(threads->count, sizeof *ns);
     for (size_t i = 0; i < threads->count; i++)
         if (finder->findings->had_work[i])
-            ns[i] = VEC_AT(threads, struct profile_thread, i)->component_ns[component];
+            ns[i] = outside_at_end(VEC_AT(threads, struct profile_thread, i), component);
     VEC_EACH (class, &finder->profile->classes, struct profile_class) {
         uint64_t in_class = class__is_call(class) ? 0 : component_ns(finder, class, component);
         VEC_EACH (row, &class->threads, struct profile_thread_row) {

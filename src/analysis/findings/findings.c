@@ -174,6 +174,14 @@ static void add_groups(struct finder *finder)
 
 /* ---- the order ------------------------------------------------------------------------------- */
 
+/* Whoever has the lock mostly waits for events itself: so some programs let threads wait for work.
+ */
+static bool is_parked(const struct finding *finding)
+{
+    const struct finding_counts *counts = &finding->counts;
+    return 2 * counts->doing_ns[COMPONENT_OTHER_BLOCKED] >= counts->wait_ns;
+}
+
 static bool is_worth_it(const struct findings *findings, const struct finding *finding)
 {
     double gain = (finding->wall_gain[0] + finding->wall_gain[1]) / 2;
@@ -183,9 +191,15 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
     double of_ns = (double)(findings->working_ns - without_ns);
     bool is_long = (double)finding->lost_ns >= FINDING_SHARE * of_ns &&
                    finding->share >= FINDING_SHARE / LITTLE_PART;
+    if (gain < VERDICT_GAIN && finding->share < FINDING_SHARE)
+        return false; /* little, and of no use to anybody */
     switch (finding->category) {
     case FINDING_UNEXPLAINED:
         return false;
+    case FINDING_LOCK:
+        if (is_parked(finding) && gain < FINDING_GAIN)
+            return false;
+        break;
     case FINDING_PAGE_FAULT:
         return finding->lost_ns >=
                    (gain >= SHORT_RUN_GAIN ? FAULTS_LEAST_NS / 3 : FAULTS_LEAST_NS) &&

@@ -271,6 +271,26 @@ static uint64_t kernel_overhead_of(const struct result_base *base,
                                       folded->fault_count * process->fault_ticks);
 }
 
+/* Who is in a lock, a barrier or a join then is stuck. */
+static bool is_idle_at_end(enum class_kind kind)
+{
+    return kind == CLASS_POLL || kind == CLASS_SLEEP || kind == CLASS_NETWORK ||
+           kind == CLASS_PIPE || kind == CLASS_CONDITION || kind == CLASS_SEMAPHORE ||
+           kind == CLASS_FUTEX;
+}
+
+static void find_idle_end(const struct result_base *base, const struct thread_result *folded,
+                          struct profile_thread *result)
+{
+    const struct class_entry *wait = folded->unfinished;
+    if (!wait || !is_idle_at_end(wait->what.at.kind) || folded->end <= folded->unfinished_since)
+        return;
+    uint64_t ns = trace__ns(base->trace, folded->end - folded->unfinished_since);
+    result->idle_end = wait->fold.component;
+    result->idle_end_ns =
+        ns < result->component_ns[result->idle_end] ? ns : result->component_ns[result->idle_end];
+}
+
 void thread__result(const struct result_base *base, const struct trace_thread *thread,
                     uint32_t index, const struct thread_result *folded,
                     struct profile_thread *result)
@@ -293,4 +313,5 @@ void thread__result(const struct result_base *base, const struct trace_thread *t
         left -= result->component_ns[i];
     }
     result->component_ns[COMPONENT_RUNNING] = left;
+    find_idle_end(base, folded, result);
 }
