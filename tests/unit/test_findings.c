@@ -314,6 +314,24 @@ static void who_waits_on_after_a_timeout_waits_for_a_turn(void **state)
     findings__free(findings);
 }
 
+/* One works for 100 and then waits for events until the program is killed: idle. */
+static void who_waits_for_work_when_the_trace_ends_is_idle(void **state)
+{
+    struct scene *scene = *state;
+    scene__start(scene, 0, 1000);
+    PUT(scene, 0, 1100, HEURT_EVENT_SLEEP, HEURT_SITE(GET_SITE, HEURT_SLEEP_USLEEP), 9000);
+    scene__start(scene, 1, 1000);
+    scene__end(scene, 1, 2000);
+    on_cpus(scene, "2", 2000);
+    struct findings *findings = find(scene, "serve", "load");
+    VEC_EACH (finding, &findings->rows, struct finding)
+        assert_false(finding->ranked);
+    VEC_EACH (role, &findings->roles, struct role)
+        assert_int_equal(role->component_ns[COMPONENT_SLEEP], 0);
+    assert_int_equal(findings->idle_ns, 900);
+    findings__free(findings);
+}
+
 /* Unless it takes where the one that waits for it puts, and puts where the other one takes. */
 static void a_stage_between_two_queues_need_not_have_waited(void **state)
 {
@@ -784,6 +802,7 @@ int main(void)
         TEST(stages_are_workers_however_little_they_do),
         TEST(who_waits_for_work_of_one_that_nobody_feeds_is_idle),
         TEST(a_stage_between_two_queues_need_not_have_waited),
+        TEST(who_waits_for_work_when_the_trace_ends_is_idle),
         TEST(who_waits_on_after_a_timeout_waits_for_a_turn),
         TEST(a_pool_that_waits_for_work_is_idle),
         TEST(those_who_park_until_their_turn_wait_for_each_other),

@@ -279,8 +279,9 @@ static bool is_sibling(const struct finder *finder, uint32_t thread, uint32_t la
 {
     const struct trace_thread *what = trace_thread_at(finder, thread),
                               *of = trace_thread_at(finder, last);
-    if (thread == last || !finder->findings->had_work[thread] || what->process != of->process ||
-        what->end_tick >= of->end_tick)
+    bool waits_still = profile_thread_at(finder, thread)->idle_end_ns > 0;
+    if (thread == last || !finder->findings->had_work[thread] || waits_still ||
+        what->process != of->process || what->end_tick >= of->end_tick)
         return false;
     uint64_t from = what->start_tick > of->start_tick ? what->start_tick : of->start_tick;
     uint64_t together = what->end_tick > from ? what->end_tick - from : 0;
