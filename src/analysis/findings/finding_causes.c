@@ -40,16 +40,19 @@ const char *finding_category__name(enum finding_category category)
 /* ---- how much -------------------------------------------------------------------------------- */
 
 /* A sleep is compared with none: what it waits for may be there. So are calls that take memory from
- * the kernel and give it back all the time: it may be kept. */
-static bool may_be_left_out(const struct profile_class *class)
+ * the kernel and give it back all the time: it may be kept; and such that wait for the disk to have
+ * all: one may do for many. */
+bool class__may_be_left_out(const struct profile_class *class)
 {
-    return class->what.at.kind == CLASS_SLEEP ||
-           (class->what.at.kind == CLASS_MEMORY_MAP && class->count >= OFTEN);
+    const struct callsite *at = &class->what.at;
+    bool is_made_often =
+        at->kind == CLASS_MEMORY_MAP || (at->kind == CLASS_DISK && strstr(at->function, "sync"));
+    return at->kind == CLASS_SLEEP || (is_made_often && class->count >= OFTEN);
 }
 
 uint64_t class__waited_ns(const struct profile_class *class, const struct profile_thread_row *row)
 {
-    return may_be_left_out(class) ? row->sum_ns : row->excess_ns;
+    return class__may_be_left_out(class) ? row->sum_ns : row->excess_ns;
 }
 
 double class__working_part(const struct finder *finder, const struct profile_class *class)
@@ -111,7 +114,7 @@ static double wanted_cpu_ns(const struct finder *finder, const struct profile_cl
 
 static double wait_ns(const struct finder *finder, const struct profile_class *class)
 {
-    uint64_t waited_ns = may_be_left_out(class) ? class->sum_ns : class->excess_ns;
+    uint64_t waited_ns = class__may_be_left_out(class) ? class->sum_ns : class->excess_ns;
     double ns = (double)waited_ns - finder->shortage * wanted_cpu_ns(finder, class);
     return ns > 0 ? ns : 0;
 }
@@ -119,7 +122,7 @@ static double wait_ns(const struct finder *finder, const struct profile_class *c
 uint64_t class__lost_ns(const struct finder *finder, uint32_t place)
 {
     const struct profile_class *class = profile_class_at(finder->profile, place);
-    if (class->what.ignored || (!class->excess_ns && !may_be_left_out(class)))
+    if (class->what.ignored || (!class->excess_ns && !class__may_be_left_out(class)))
         return 0;
     if (class->idle && finder->partner[place] == NO_GROUP)
         return 0;

@@ -374,6 +374,7 @@ bool finding__can_be_replayed(const struct profile *profile, const struct findin
         bool is_known = kind == CLASS_LOCK || kind == CLASS_CONDITION || kind == CLASS_BARRIER ||
                         kind == CLASS_SEMAPHORE || kind == CLASS_FUTEX || kind == CLASS_DISK;
         is_known &= kind != CLASS_FUTEX || !is_inner_lock;
+        is_known &= !class__may_be_left_out(profile_class_at(profile, *class));
         if (!is_known || profile_class_at(profile, *class)->what.at.process != process)
             return false;
     }

@@ -112,6 +112,8 @@ uint64_t class__lost_ns(const struct finder *finder, uint32_t class);
 uint64_t class__waited_ns(const struct profile_class *class, const struct profile_thread_row *row);
 /* What of its waits for a lock nobody had it; 0: not known. */
 uint64_t class__unheld_ns(const struct profile_class *class);
+/* Its occurrences are compared with none, not with the fastest. */
+bool class__may_be_left_out(const struct profile_class *class);
 enum finding_category class__category(const struct finder *finder,
                                       const struct profile_class *class);
 /* What a system library does in a function: STDIO, ALLOCATOR, MEMORY_MAP, or UNEXPLAINED. */
