@@ -114,7 +114,8 @@ static void add_address(struct resolver *resolver, size_t process, uint64_t addr
         return;
     struct address_place place = space__find(space, address - is_return, tick);
     bool is_frame = use == ADDRESS_FRAME_EXACT || use == ADDRESS_FRAME_CALL;
-    if (place.image && use != ADDRESS_SAMPLE && !(is_frame && is_expected_to_be_stripped(place.image->path)))
+    if (place.image && use != ADDRESS_SAMPLE &&
+        !(is_frame && is_expected_to_be_stripped(place.image->path)))
         lookup__warn(resolver->symbols, place.image);
 }
 

@@ -1,6 +1,5 @@
-// A scanner lays sheets into a tray of four, a reader takes them; who finds it full, or empty, sleeps a little.
-// TRUTH: polling; place=Tray::(lay|take)
-// Fixed: conditions.
+// A scanner lays sheets into a tray of four, a reader takes them; who finds it full, or empty,
+// sleeps a little. TRUTH: polling; place=Tray::(lay|take) Fixed: conditions.
 #include "truth.h"
 
 #include <condition_variable>
@@ -17,7 +16,9 @@ class Tray
     bool fixed;
 
   public:
-    explicit Tray(bool fixed) : fixed(fixed) {}
+    explicit Tray(bool fixed) : fixed(fixed)
+    {
+    }
     void lay(uint64_t sheet)
     {
         std::unique_lock<std::mutex> guard(mutex);
