@@ -93,19 +93,11 @@ static bool is_soon(const struct finder *finder, uint64_t tick, uint64_t later)
     return later >= tick && trace__ns(finder->trace, later - tick) <= soon_ns(finder);
 }
 
-static uint64_t sum_of(const struct profile_class *class, uint32_t thread)
-{
-    VEC_EACH (row, &class->threads, struct profile_thread_row)
-        if (row->thread == thread)
-            return row->sum_ns;
-    return 0;
-}
-
 /* Two that do the same work share it: neither is told by the other. */
 static bool are_alike(const struct finder *finder, uint32_t a, uint32_t b)
 {
     VEC_EACH (class, &finder->profile->classes, struct profile_class)
-        if (class->what.at.kind != CLASS_JOIN && sum_of(class, a) && sum_of(class, b))
+        if (class->what.at.kind != CLASS_JOIN && class__sum_on(class, a) && class__sum_on(class, b))
             return true;
     return false;
 }
@@ -115,7 +107,7 @@ static uint64_t joins_ns(const struct finder *finder, uint32_t thread)
 {
     uint64_t ns = UINT64_MAX;
     VEC_EACH (class, &finder->profile->classes, struct profile_class) {
-        uint64_t sum_ns = class->what.at.kind == CLASS_JOIN ? sum_of(class, thread) : 0;
+        uint64_t sum_ns = class->what.at.kind == CLASS_JOIN ? class__sum_on(class, thread) : 0;
         if (sum_ns)
             ns = (ns == UINT64_MAX ? 0 : ns) + sum_ns;
     }
@@ -249,7 +241,7 @@ static bool serves(const struct finder *finder, uint32_t thread)
     VEC_EACH (class, &finder->profile->classes, struct profile_class) {
         enum class_kind kind = class->what.at.kind;
         if ((kind == CLASS_POLL || kind == CLASS_NETWORK || kind == CLASS_PIPE) &&
-            sum_of(class, thread))
+            class__sum_on(class, thread))
             return true;
     }
     return false;

@@ -79,31 +79,6 @@ static struct started *started_by(const struct finder *finder)
     return started;
 }
 
-/* The class in which it waited longest. */
-static uint32_t longest_wait(const struct finder *finder, size_t thread)
-{
-    uint32_t found = FINDING_NO_CLASS;
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < finder->profile->classes.count; i++) {
-        const struct profile_class *class = profile_class_at(finder->profile, i);
-        VEC_EACH (row, &class->threads, struct profile_thread_row) {
-            if (row->thread == thread && !class__is_call(class) && row->sum_ns > most) {
-                most = row->sum_ns;
-                found = i;
-            }
-        }
-    }
-    return found;
-}
-
-static uint64_t waited_in(const struct finder *finder, uint32_t class, size_t thread)
-{
-    VEC_EACH (row, &profile_class_at(finder->profile, class)->threads, struct profile_thread_row)
-        if (row->thread == thread)
-            return row->sum_ns;
-    return 0;
-}
-
 static bool is_one_by_one(const struct finder *finder, const struct row_of_lives *lives)
 {
     return lives->count >= OFTEN && lives->lives_ns / lives->count >= LEAST_NS &&
@@ -121,9 +96,10 @@ static void add_serial(struct finder *finder, size_t first, const struct row_of_
 {
     uint64_t wall_ns = finder->profile->wall_ns;
     uint64_t lost_ns = ns__without(lives->lives_ns, together_ns(finder, lives));
-    uint32_t leader = longest_wait(finder, first);
+    uint32_t leader = thread__longest_class(finder, first, false);
     if (leader == FINDING_NO_CLASS || !lost_ns || lost_ns >= wall_ns ||
-        waited_in(finder, leader, first) < lives->lives_ns - lives->lives_ns / WAITED_PART)
+        class__sum_on(profile_class_at(finder->profile, leader), first) <
+            lives->lives_ns - lives->lives_ns / WAITED_PART)
         return;
     struct finding *finding = finder__add(finder, FINDING_JOIN);
     vec__push(&finding->classes, &leader);

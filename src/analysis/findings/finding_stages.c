@@ -35,20 +35,12 @@ static uint64_t ended_by(const struct profile_class *class, uint32_t thread)
     return ns;
 }
 
-static uint64_t waited_by(const struct profile_class *class, uint32_t thread)
-{
-    VEC_EACH (row, &class->threads, struct profile_thread_row)
-        if (row->thread == thread)
-            return row->sum_ns;
-    return 0;
-}
-
 /* Whether the stage has waited for something that the other thread gave it. */
 static bool is_source(const struct finder *finder, uint32_t thread, uint32_t stage)
 {
     VEC_EACH (class, &finder->profile->classes, struct profile_class)
         if ((class->what.at.kind == CLASS_CONDITION || class->what.at.kind == CLASS_SEMAPHORE) &&
-            waited_by(class, stage) && ended_by(class, thread))
+            class__sum_on(class, stage) && ended_by(class, thread))
             return true;
     return false;
 }

@@ -307,18 +307,15 @@ static unsigned siblings_of(const struct finder *finder, uint32_t last, uint64_t
     return count;
 }
 
-static uint32_t longest_function(const struct finder *finder, uint32_t thread)
+uint32_t thread__longest_class(const struct finder *finder, size_t thread, bool of_calls)
 {
     uint32_t found = FINDING_NO_CLASS;
     uint64_t most = 0;
     for (uint32_t i = 0; i < finder->profile->classes.count; i++) {
         const struct profile_class *class = profile_class_at(finder->profile, i);
-        VEC_EACH (row, &class->threads, struct profile_thread_row) {
-            if (class__is_call(class) && row->thread == thread && row->sum_ns > most) {
-                most = row->sum_ns;
-                found = i;
-            }
-        }
+        uint64_t sum_ns = class__is_call(class) == of_calls ? class__sum_on(class, thread) : 0;
+        found = sum_ns > most ? i : found;
+        most = ns__larger(most, sum_ns);
     }
     return found;
 }
@@ -337,7 +334,7 @@ static void add_imbalance(struct finder *finder)
     struct finding *finding = finder__add(finder, FINDING_IMBALANCE);
     finding->lost_ns = idle_ns;
     finding->thread = last;
-    finding->leader = longest_function(finder, last);
+    finding->leader = thread__longest_class(finder, last, true);
     if (finding->leader != FINDING_NO_CLASS) {
         vec__push(&finding->classes, &finding->leader);
         finding->place = program_frame__of_class(

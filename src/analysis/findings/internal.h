@@ -97,6 +97,15 @@ static inline bool class__is_call(const struct profile_class *class)
            class->what.at.kind == CLASS_ITERATION || class->what.at.kind == CLASS_LOOP;
 }
 
+/* How long the thread was in its occurrences. */
+static inline uint64_t class__sum_on(const struct profile_class *class, size_t thread)
+{
+    VEC_EACH (row, &class->threads, struct profile_thread_row)
+        if (row->thread == thread)
+            return row->sum_ns;
+    return 0;
+}
+
 /* Its waits are for a lock, whoever has it. */
 static inline bool finding__is_for_lock(const struct finding *finding)
 {
@@ -187,6 +196,9 @@ void finder__add_of_threads(struct finder *finder);
 /* By thread, of those that had work: time in the component outside of hooked calls; free() it. */
 uint64_t *finder__outside(const struct finder *finder, enum component component, uint64_t *sum);
 struct finding *finder__add(struct finder *finder, enum finding_category category);
+/* The class in which the thread was longest: of calls of functions, or of waits. FINDING_NO_CLASS:
+ * none is known. */
+uint32_t thread__longest_class(const struct finder *finder, size_t thread, bool of_calls);
 
 /* ---- finding_gain.c -------------------------------------------------------------------------- */
 
