@@ -15,11 +15,20 @@
 /* ---- the ranked table ------------------------------------------------------------------------ */
 
 static const struct grid_column with_gain[] = {
-    {"#", RIGHT},       {"score", LEFT}, {"lost", RIGHT},  {"wall gain", LEFT},
-    {"where", WRAPPED}, {"", WRAPPED},   {"why", WRAPPED}, {"sure", LEFT}};
-static const struct grid_column without_gain[] = {
-    {"#", RIGHT},  {"score", LEFT},  {"lost", RIGHT}, {"where", WRAPPED},
-    {"", WRAPPED}, {"why", WRAPPED}, {"sure", LEFT}};
+    {"#", RIGHT},       {"score", LEFT}, {"lost", RIGHT}, {"wall gain", LEFT},
+    {"where", WRAPPED}, {"", WRAPPED},   {"why", WRAPPED}};
+static const struct grid_column without_gain[] = {{"#", RIGHT},    {"score", LEFT},
+                                                  {"lost", RIGHT}, {"where", WRAPPED},
+                                                  {"", WRAPPED},   {"why", WRAPPED}};
+
+/* Before the time lost; nothing where it was measured. */
+static const char *confidence_mark(const struct profile_class *class)
+{
+    if (class->confidence == CONFIDENCE_WEAK)
+        return "?";
+    bool is_estimate = class->recorded < class->count || class->confidence == CONFIDENCE_ESTIMATED;
+    return is_estimate ? "~" : "";
+}
 
 static void put_class(struct grid *grid, const struct report *report,
                       const struct profile_class *class, size_t rank, bool gain,
@@ -31,7 +40,7 @@ static void put_class(struct grid *grid, const struct report *report,
     grid__cell(grid, memory__format("%zu", rank), INK_PLAIN);
     grid__cell(grid, memory__format("%.2f", class->score), above ? INK_ALARM : INK_PLAIN);
     grid__cell(grid,
-               memory__format("%s%s", class->recorded < class->count ? "~" : "",
+               memory__format("%s%s", confidence_mark(class),
                               duration__format(class->excess_ns, duration)),
                INK_PLAIN);
     if (gain)
@@ -40,7 +49,6 @@ static void put_class(struct grid *grid, const struct report *report,
     grid__take(grid, class__name(report, class, &place), INK_BOLD);
     grid__take(grid, place__source(&place, false), INK_PLAIN);
     grid__take(grid, class__why(report, class, style), INK_PLAIN);
-    grid__cell(grid, memory__text(confidence__name(class->confidence)), INK_PLAIN);
 }
 
 struct tally {
@@ -146,7 +154,7 @@ static void put_ranking(const struct report *report, const struct style *style, 
         return;
     }
     bool gain = style->columns == 0 || style->columns >= GAIN_FROM_COLUMNS;
-    struct grid grid = grid__start(gain ? with_gain : without_gain, gain ? 8 : 7, 1);
+    struct grid grid = grid__start(gain ? with_gain : without_gain, gain ? 7 : 6, 1);
     struct tally tally = put_rows(report, &grid, gain, style);
     grid__end(&grid, style, out);
     if (gain)

@@ -64,10 +64,6 @@ static char *confidence_reason(const struct profile_class *class)
         return memory__format("weak: of only %s occurrence%s the fastest may itself have been "
                               "disturbed, so more than this may be lost",
                               number, class->count == 1 ? "" : "s");
-    if (class->confidence == CONFIDENCE_MEASURED)
-        return memory__format("measured: each of %s occurrences was timed from its begin to its "
-                              "end",
-                              number);
     if (class->recorded < class->count)
         return memory__format("estimated: %s of %s occurrences were recorded, drawn at random, and "
                               "stand for all; lost is ± %s (standard error)",
@@ -158,7 +154,8 @@ static void put_verdict(const struct report *report, const struct profile_class 
                                    class->score, class->score_all, report->profile->threshold));
     paragraph__take(style, out, "  verdict  ", verdict_reason(class));
     paragraph__take(style, out, "  why      ", class__why(report, class, style));
-    paragraph__take(style, out, "  sure     ", confidence_reason(class));
+    if (class->confidence != CONFIDENCE_MEASURED)
+        paragraph__take(style, out, "  note     ", confidence_reason(class));
     char some[32], every[32], share[16];
     if ((class->what.at.kind == CLASS_LOCK || class->what.at.kind == CLASS_SEMAPHORE) &&
         class->count)
@@ -186,17 +183,22 @@ static void put_durations(const struct profile_class *class, const struct style 
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* How sure the part of a reason is. */
+static const char *low_confidence(enum confidence confidence)
+{
+    return confidence == CONFIDENCE_MEASURED ? "" : confidence__name(confidence);
+}
+
+/* How sure the part of a reason is; "": it was measured, or nothing is known of that. */
 static const char *reason_confidence(const struct profile_class *class, enum reason reason)
 {
     const struct profile_evidence *evidence = class__evidence(class, reason);
     if (evidence)
-        return confidence__name(evidence->confidence);
+        return low_confidence(evidence->confidence);
     if (reason >= REASON_WORKLOAD)
         return "";
     bool estimate = reason == (enum reason)COMPONENT_OVERHEAD ||
                     reason == (enum reason)COMPONENT_PAGE_FAULT || class->recorded < class->count;
-    return confidence__name(estimate ? CONFIDENCE_ESTIMATED : CONFIDENCE_MEASURED);
+    return low_confidence(estimate ? CONFIDENCE_ESTIMATED : CONFIDENCE_MEASURED);
 }
 
 /* A component can be smaller than in the fastest occurrence; then its part is negative. */
@@ -232,7 +234,7 @@ static unsigned largest_reasons(const struct profile_class *class, enum reason r
 static void put_components(const struct profile_class *class, const struct style *style, FILE *out)
 {
     static const struct grid_column columns[] = {
-        {"lost", RIGHT}, {"share", RIGHT}, {"to", LEFT}, {"sure", LEFT}, {"", LEFT}};
+        {"lost", RIGHT}, {"share", RIGHT}, {"to", LEFT}, {"", LEFT}, {"", LEFT}};
     if (class->excess_ns == 0)
         return;
     heading__put(style, out, "what the lost time went to (adds up to all of it)");
@@ -295,7 +297,7 @@ static void put_evidence(const struct report *report, const struct profile_class
                                     {style->unicode ? "r²" : "r2", LEFT},
                                     {"chance", LEFT},
                                     {"because", WRAPPED},
-                                    {"sure", LEFT}};
+                                    {"confidence", LEFT}};
     if (class->evidence.count == 0)
         return;
     heading__put(style, out, "evidence (beside it the chance level)");
