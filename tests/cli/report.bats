@@ -80,7 +80,7 @@ copy_of_trace() { # NAME: a fresh copy
 }
 
 @test "one class in depth" {
-    heurt report 1
+    heurt report --classes 1
     expect_status 0
     [ "$(wc -l <<<"$output")" -gt 5 ]
     heurt report 100000

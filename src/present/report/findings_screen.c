@@ -169,10 +169,12 @@ static char *cause_of(const struct report *report, const struct finding *finding
     if (finding->category != FINDING_CPU || !cpus || !*cpus)
         return finding__cause(report, finding);
     char *workers = workers__text(report);
+    double others = report__cpus_of_others(report);
     char *text =
-        memory__format("%s had work, on %s CPU%s.", workers, cpus, strcmp(cpus, "1") ? "s" : "");
+        memory__format("%s had work, on %s CPU%s", workers, cpus, strcmp(cpus, "1") ? "s" : "");
     free(workers);
-    return text;
+    return others > 0 ? text__append(text, ", of which other programs used %.1f.", others)
+                      : text__append(text, ".");
 }
 
 static void put_cause(const struct report *report, const struct finding *finding,
