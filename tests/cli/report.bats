@@ -267,6 +267,8 @@ C
     report_json t
     [ "$(json coverage.unseen)" = 1.000000 ]
     "$HEURT" report -i t | grep -q 'Not looked at: 100 % of the time on a CPU' || fail "$("$HEURT" report -i t)"
+    heurt record -q -o t --choose-after 60 ./stepper
+    "$HEURT" report -i t | grep -q 'the run was too short to choose any' || fail "$("$HEURT" report -i t)"
     heurt record -q -o t -f step ./stepper
     report_json t
     awk -v unseen="$(json coverage.unseen)" 'BEGIN { exit !(unseen < 0.5) }' ||

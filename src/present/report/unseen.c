@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#define ALL_UNSEEN 0.995
+
 static const struct runtime_kind kinds[] = {
     {"OpenMP",
      {"libgomp.so*", "libomp.so*", "libiomp5.so*"},
@@ -61,8 +63,13 @@ const struct runtime_kind *runtime__next(const struct report *report,
 char *report__unseen_words(const struct report *report)
 {
     double unseen = profile__unseen(report->profile);
+    bool may_choose = trace__session(report->trace)->flags & HEURT_SESSION_LIVE;
+    bool was_too_short = may_choose && unseen > ALL_UNSEEN && !trace__meta(report->trace, "choice");
     if (isnan(unseen) || unseen < UNSEEN_TOLD)
         return memory__text("");
+    if (was_too_short)
+        return memory__text("its own functions (the run was too short to choose any; heurt hot -- "
+                            "CMD finds the busy ones)");
     return memory__format("%.0f %% of the time on a CPU (in code that heurt did not see any "
                           "thread run twice)",
                           100 * unseen);
