@@ -158,8 +158,7 @@ int automatic__look(struct automatic *automatic)
 void automatic__conclude(struct automatic *automatic, const char *program, bool quiet)
 {
     if (automatic->live && automatic->after_ns && !automatic->choices && !quiet)
-        automatic->say(
-            "%s ended before its busy functions were known, so that only known calls are recorded; "
-            "for its functions: heurt hot CMD | heurt record -F - CMD",
-            program);
+        automatic->say("%s was too short to choose functions; for those: heurt hot CMD | heurt "
+                       "record -F - CMD",
+                       program);
 }

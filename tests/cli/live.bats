@@ -197,7 +197,7 @@ C
     needs_sampling
     heurt record -o t true
     expect_status 0
-    says 'true ended before its busy functions were known'
+    says 'true was too short to choose functions'
     says 'heurt hot .* heurt record -F'
     heurt record -q -o t true
     [ -z "$stderr" ]
