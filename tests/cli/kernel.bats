@@ -133,7 +133,8 @@ C
         exit !(cpu / 1e6 > 0.95 * told && running < 1.01 * cpu && running > 0.8 * cpu) }' ||
         fail "cpu $(cat cpu) running $(cat running) told $(known cpu)"
     # What was found holds against what the system counted.
-    [ "$(json 'checks[].holds' | sort | uniq -c | tr -d ' ')" = 4true ]
+    [ "$(json 'checks[].holds' | sort | uniq -c | tr -d ' ')" = 4true ] ||
+        fail "$("$HEURT" report -i t --audit)"
     run -0 --separate-stderr "$HEURT" report -i t --audit
     [ "$(grep -c ', holds$' <<<"$output")" -eq 4 ]
 }
