@@ -4,6 +4,9 @@
 #define TICKS_NS 8000000u
 /* From a thread's start in the kernel to its first event, and from its last event to its end. */
 #define AROUND_THREAD_NS 200000u
+/* The same where CPUs are short: others have one for some slices of the scheduler meanwhile. */
+#define AROUND_SHORT_NS 8000000u
+#define SHORT_PART 10 /* of their lives: so much of it threads wanted a CPU */
 
 static bool is_about(uint64_t a, uint64_t b, uint64_t slack)
 {
@@ -35,6 +38,16 @@ static struct profile_check check_running(const struct profile *profile)
     return threads ? at_most(running, cpu, threads * AROUND_THREAD_NS) : (struct profile_check){0};
 }
 
+static uint64_t around_thread_ns(const struct profile *profile)
+{
+    uint64_t runnable = 0, lives = 0;
+    VEC_EACH (row, &profile->threads, struct profile_thread) {
+        runnable += row->component_ns[COMPONENT_RUNNABLE];
+        lives += row->lifetime_ns;
+    }
+    return runnable >= lives / SHORT_PART ? AROUND_SHORT_NS : AROUND_THREAD_NS;
+}
+
 /* From a thread's first time on a CPU. What came before a process' first thread began to be
  * recorded (the loader, plans) is not the program's time. */
 static struct profile_check check_lives(const struct profile *profile, const struct trace *trace)
@@ -56,7 +69,7 @@ static struct profile_check check_lives(const struct profile *profile, const str
     }
     return (struct profile_check){
         .known = threads > 0,
-        .holds = is_about(ours, kernels, threads * AROUND_THREAD_NS),
+        .holds = is_about(ours, kernels, threads * around_thread_ns(profile)),
         .ours = ours,
         .counted = kernels,
     };
