@@ -307,7 +307,7 @@ int main(void)
 C
     local bare
     bare=$(./hard || true)
-    heurt record -q -o t ./hard
+    heurt record -q -o t --choose-after 0.1 ./hard
     expect_status 5
     [ "$output" = "$bare" ]
     report_json t

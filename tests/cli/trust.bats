@@ -205,6 +205,7 @@ fewer() { # HOW: the program that gives up root in a child, recorded
     compile fewer -DPLUGIN="\"$PROGRAMS/plugin.so\"" -DTRACE="\"$PWD/t\"" \
         <"$BATS_FILE_TMPDIR/fewer.c" || return 1
     chmod 755 .
+    rm -rf t # what the one before has left of it need not be a trace any more
     record -o t "${@:2}" -- ./fewer "$1"
 }
 
