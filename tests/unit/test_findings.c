@@ -737,6 +737,25 @@ static void who_comes_to_a_barrier_again_and_again_works(void **state)
     findings__free(findings);
 }
 
+/* One makes something for nearly all the time, the other one comes to use it, and hardly works. */
+static void who_waits_for_what_is_made_once_works(void **state)
+{
+    struct scene *scene = *state;
+    scene__start(scene, 0, 1000);
+    scene__start(scene, 1, 1000);
+    PUT(scene, 0, 1010, HEURT_EVENT_FUTEX_WAIT, GET_SITE, FULL);
+    PUT(scene, 1, 3900, HEURT_EVENT_FUTEX_WOKEN, PUT_SITE, FULL);
+    PUT(scene, 0, 3910, HEURT_EVENT_FUTEX_WAIT LEFT, 0);
+    PUT(scene, 0, 4000, HEURT_EVENT_THREAD_END, 60, 0);
+    PUT(scene, 1, 4000, HEURT_EVENT_THREAD_END, 2900, 0);
+    on_cpus(scene, "2", 4000);
+    struct findings *findings = find(scene, "make", "__cxa_guard_acquire");
+    assert_int_equal(findings->working_threads, 2);
+    assert_int_equal(finding_at(findings, 0)->category, FINDING_LATCH);
+    assert_true(finding_at(findings, 0)->ranked);
+    findings__free(findings);
+}
+
 /* Three threads of 2 ms each, waited for by the first; apart: no two of them live at a time. */
 static struct findings *find_lives(struct scene *scene, bool apart)
 {
@@ -824,6 +843,7 @@ int main(void)
         TEST(what_is_lost_one_after_another_adds_up),
         TEST(work_that_is_waited_for_is_shared),
         TEST(who_comes_to_a_barrier_again_and_again_works),
+        TEST(who_waits_for_what_is_made_once_works),
         TEST(threads_that_live_one_after_another_are_one_finding),
         TEST(threads_that_live_side_by_side_are_none),
         TEST(rusts_library_is_not_the_program),

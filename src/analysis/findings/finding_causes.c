@@ -201,9 +201,10 @@ static enum finding_category category_of_waiter(const struct symbol *symbol,
     return category;
 }
 
-/* Something is made once, and who comes meanwhile waits for it. */
-static bool is_once(const struct profile_class *class, const struct symbol *site)
+bool class__is_once(const struct finder *finder, const struct profile_class *class)
 {
+    const struct symbol *site =
+        symbols__get(finder->symbols, class->what.at.process, class->what.at.site);
     return strcmp(class->what.at.function, "pthread_once") == 0 ||
            (site && strncmp(site->function, "__cxa_guard_", 12) == 0);
 }
@@ -214,7 +215,7 @@ static enum finding_category category_of_futex(const struct finder *finder,
 {
     enum finding_category category = category_of_callers(finder->symbols, class);
     bool is_libc = category == FINDING_STDIO || category == FINDING_ALLOCATOR;
-    if (is_once(class, site))
+    if (class__is_once(finder, class))
         return FINDING_LATCH;
     return is_libc ? category : category_of_waiter(site, FINDING_CONDITION);
 }

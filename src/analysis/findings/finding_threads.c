@@ -54,7 +54,13 @@ static bool is_met_by_worker(const struct finder *finder, const struct profile_c
     return false;
 }
 
-/* A barrier needs all who come to it: they work, however little of the work is theirs. */
+static bool needs_all(const struct finder *finder, const struct profile_class *class)
+{
+    return class__category(finder, class) == FINDING_BARRIER || class__is_once(finder, class);
+}
+
+/* A barrier needs all who come to it: they work, however little of the work is theirs. So do those
+ * who wait for what is made once: they came to use it. */
 static void count_those_who_meet(struct finder *finder, const struct profile_class *class)
 {
     VEC_EACH (row, &class->threads, struct profile_thread_row)
@@ -81,7 +87,7 @@ void finder__find_workers(struct finder *finder)
             finder__count_worker(finder, i);
     }
     VEC_EACH (class, &finder->profile->classes, struct profile_class)
-        if (class__category(finder, class) == FINDING_BARRIER && is_met_by_worker(finder, class))
+        if (needs_all(finder, class) && is_met_by_worker(finder, class))
             count_those_who_meet(finder, class);
 }
 

@@ -123,6 +123,8 @@ uint64_t class__waited_ns(const struct profile_class *class, const struct profil
 uint64_t class__unheld_ns(const struct profile_class *class);
 /* Its occurrences are compared with none, not with the fastest. */
 bool class__may_be_left_out(const struct profile_class *class);
+/* Something is made once, and who comes meanwhile waits for it. */
+bool class__is_once(const struct finder *finder, const struct profile_class *class);
 enum finding_category class__category(const struct finder *finder,
                                       const struct profile_class *class);
 /* What a system library does in a function: STDIO, ALLOCATOR, MEMORY_MAP, or UNEXPLAINED. */
