@@ -756,6 +756,31 @@ static void who_waits_for_what_is_made_once_works(void **state)
     findings__free(findings);
 }
 
+/* By turns each of two has the one permit, and sleeps with it for 90 of 100: the sleeps stay. */
+static void sleeps_of_who_is_waited_for_stay(void **state)
+{
+    struct scene *scene = *state;
+    for (uint32_t i = 0; i < 20; i++) {
+        uint64_t from = 1000 + 100 * i;
+        uint32_t has = i & 1, waits = 1 - has;
+        PUT(scene, has, from, HEURT_EVENT_SEMAPHORE_ACQUIRED, PUT_SITE, FULL);
+        PUT(scene, waits, from + 2, HEURT_EVENT_SEMAPHORE_WAIT, PUT_SITE, FULL);
+        PUT(scene, has, from + 3, HEURT_EVENT_SLEEP, HEURT_SITE(GET_SITE, HEURT_SLEEP_USLEEP), 90);
+        scene__put(scene, has, from + 93, HEURT_EVENT_SLEEP LEFT, (uint64_t[]){0}, 1);
+        PUT(scene, has, from + 95, HEURT_EVENT_SEMAPHORE_POSTED, PUT_SIGNALS, FULL);
+        PUT(scene, waits, from + 96, HEURT_EVENT_SEMAPHORE_WAIT LEFT, 0);
+        PUT(scene, waits, from + 97, HEURT_EVENT_SEMAPHORE_POSTED, PUT_SIGNALS, FULL);
+    }
+    scene__end(scene, 0, 3000);
+    scene__end(scene, 1, 3000);
+    on_cpus(scene, "2", 3000);
+    struct findings *findings = find(scene, "checkout", "load");
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_SEMAPHORE);
+    assert_true(first->wall_gain[0] > 1.5 && first->wall_gain[1] < 2.4);
+    findings__free(findings);
+}
+
 /* Three threads of 2 ms each, waited for by the first; apart: no two of them live at a time. */
 static struct findings *find_lives(struct scene *scene, bool apart)
 {
@@ -844,6 +869,7 @@ int main(void)
         TEST(work_that_is_waited_for_is_shared),
         TEST(who_comes_to_a_barrier_again_and_again_works),
         TEST(who_waits_for_what_is_made_once_works),
+        TEST(sleeps_of_who_is_waited_for_stay),
         TEST(threads_that_live_one_after_another_are_one_finding),
         TEST(threads_that_live_side_by_side_are_none),
         TEST(rusts_library_is_not_the_program),

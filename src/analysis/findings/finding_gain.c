@@ -21,8 +21,9 @@ struct loss {
     const struct finder *finder;
     enum finding_category category;
     enum binding binding;
-    bool is_served; /* ANSWERS: by threads that lose nothing */
-    bool in_bulk;   /* much is handed over at a time: what each wait took of a CPU goes, too */
+    bool is_served;   /* ANSWERS: by threads that lose nothing */
+    bool sleeps_stay; /* who is waited for sleeps meanwhile: that is what it has to do */
+    bool in_bulk;     /* much is handed over at a time: what each wait took of a CPU goes, too */
     const uint64_t *lost; /* by trace__threads */
     const uint64_t *with; /* CPU time of threads that goes with the loss, likewise; NULL: none */
     uint64_t end;         /* of the last one that loses */
@@ -286,7 +287,9 @@ static struct work all_work(const struct loss *loss, const enum thread_role *rol
  * done for it, its share by the time it waits. */
 static uint64_t chain_of(const struct loss *loss, const struct work *work, size_t thread)
 {
-    uint64_t gone_ns = gone_of(loss, thread) + loss->finder->idle_ns[thread];
+    const struct profile_thread *row = profile_thread_at(loss->finder, thread);
+    uint64_t slept_ns = loss->sleeps_stay ? row->component_ns[COMPONENT_SLEEP] : 0;
+    uint64_t gone_ns = gone_of(loss, thread) + ns__without(loss->finder->idle_ns[thread], slept_ns);
     uint64_t rest_ns = ns__without(profile_thread_at(loss->finder, thread)->lifetime_ns,
                                    gone_ns + overhead_of(loss, thread));
     double share = work->lost_ns ? (double)loss->lost[thread] / (double)work->lost_ns : 0;
@@ -472,10 +475,26 @@ static bool has_handover(const struct finder *finder, const struct finding *find
     return false;
 }
 
+/* Half of the time that somebody is waited for, that one sleeps. */
+static bool waits_for_sleepers(const struct finder *finder, const struct finding *finding)
+{
+    uint64_t slept_ns = 0, all_ns = 0;
+    VEC_EACH (place, &finding->classes, uint32_t) {
+        VEC_EACH (blame, &profile_class_at(finder->profile, *place)->blames, struct profile_blame) {
+            slept_ns += blame->doing_ns[COMPONENT_SLEEP];
+            all_ns += blame->wait_ns;
+        }
+    }
+    return slept_ns && slept_ns >= all_ns / 2;
+}
+
 void finding__set_estimate(const struct finder *finder, struct finding *finding,
                            const uint64_t *lost)
 {
-    struct loss loss = {.finder = finder, .category = finding->category, .lost = lost};
+    struct loss loss = {.finder = finder,
+                        .category = finding->category,
+                        .sleeps_stay = waits_for_sleepers(finder, finding),
+                        .lost = lost};
     bool has_more = finding__is_for_lock(finding) || is_of_memory(finding->category);
     bool is_handed = has_handover(finder, finding), is_assumed;
     uint64_t *with = has_more || is_handed ? waking__find(finder, finding, lost) : NULL;
