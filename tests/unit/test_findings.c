@@ -756,13 +756,14 @@ static void who_waits_for_what_is_made_once_works(void **state)
     findings__free(findings);
 }
 
-/* By turns each of two has the one permit, and sleeps with it for 90 of 100: the sleeps stay. */
+/* The one has the only permit three times of four, the other one once, and sleeps with it for 90 of
+ * 100: the sleeps stay. */
 static void sleeps_of_who_is_waited_for_stay(void **state)
 {
     struct scene *scene = *state;
     for (uint32_t i = 0; i < 20; i++) {
         uint64_t from = 1000 + 100 * i;
-        uint32_t has = i & 1, waits = 1 - has;
+        uint32_t has = i % 4 == 3, waits = 1 - has;
         PUT(scene, has, from, HEURT_EVENT_SEMAPHORE_ACQUIRED, PUT_SITE, FULL);
         PUT(scene, waits, from + 2, HEURT_EVENT_SEMAPHORE_WAIT, PUT_SITE, FULL);
         PUT(scene, has, from + 3, HEURT_EVENT_SLEEP, HEURT_SITE(GET_SITE, HEURT_SLEEP_USLEEP), 90);
@@ -777,7 +778,7 @@ static void sleeps_of_who_is_waited_for_stay(void **state)
     struct findings *findings = find(scene, "checkout", "load");
     const struct finding *first = finding_at(findings, 0);
     assert_int_equal(first->category, FINDING_SEMAPHORE);
-    assert_true(first->wall_gain[0] > 1.5 && first->wall_gain[1] < 2.4);
+    assert_true(first->wall_gain[0] > 1.2 && first->wall_gain[1] < 1.5); /* 15 · 90 of 2000 */
     findings__free(findings);
 }
 
