@@ -1,6 +1,6 @@
-/* A timer's signal interrupts each worker every 4 ms, and its handler sums up all that the worker
- * has. TRUTH: signal; place=on_timer|sum_up Fixed: the handler notes that a sum is wanted, which is
- * made now and then. */
+/* A signal interrupts each worker every 4 ms, and its handler sums up all that the worker has.
+ * TRUTH: signal; place=on_timer|sum_up
+ * Fixed: the handler notes that a sum is wanted, which is made now and then. */
 #define _GNU_SOURCE
 #include "truth.h"
 

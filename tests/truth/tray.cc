@@ -1,5 +1,6 @@
-// A scanner lays sheets into a tray of four, a reader takes them; who finds it full, or empty,
-// sleeps a little. TRUTH: polling; place=Tray::(lay|take) Fixed: conditions.
+// A scanner lays sheets into a tray of four, a reader takes them; who has to wait sleeps a little.
+// TRUTH: polling; place=Tray::(lay|take)
+// Fixed: conditions.
 #include "truth.h"
 
 #include <condition_variable>

@@ -34,9 +34,10 @@ static uint64_t sum_of(const struct finder *finder, const struct profile_class *
 static bool is_outermost(const struct finder *finder, uint32_t place, uint64_t handler)
 {
     const struct profile_class *class = profile_class_at(finder->profile, place);
+    uint64_t own_ns = sum_of(finder, class);
     for (uint32_t i = 0; i < finder->profile->classes.count; i++) {
         const struct profile_class *other = profile_class_at(finder->profile, i);
-        uint64_t own_ns = sum_of(finder, class), other_ns = sum_of(finder, other);
+        uint64_t other_ns = sum_of(finder, other);
         if (i == place || other->what.at.kind != CLASS_CALL ||
             other->what.at.process != class->what.at.process || other_ns < own_ns ||
             (other_ns == own_ns && i > place))

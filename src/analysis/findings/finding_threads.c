@@ -6,10 +6,10 @@
 #include <string.h>
 
 #define TOGETHER 0.5 /* of a life: siblings that live side by side for so much of it */
-#define MEETS 3      /* times, at least: who meets others at a barrier so often takes part in it */
-#define MEETS_PART                                                                 \
-    2 /* of a life: so does who waits there for so much of it: yields are one wait \
-       */
+/* Who meets others at a barrier so often, or waits there for such a part of its life (yields in a
+ * row are one wait), takes part in it. */
+#define MEETS 3
+#define MEETS_PART 2
 
 /* Without what the recording took of it: that is no work. Where a thread had no CPU while the
  * recording was at work, less of its CPU time is the recording's than that took. */

@@ -65,6 +65,15 @@ double profile__unseen(const struct profile *profile)
     return running > 0 ? fmax(0, 1 - seen / running) : NAN;
 }
 
+double profile__cpus_of_others(const struct profile *profile, const struct trace *trace)
+{
+    uint64_t others_ns = trace__session(trace)->others_ns;
+    if (others_ns == UINT64_MAX || !profile->wall_ns)
+        return 0;
+    double cpus = (double)others_ns / (double)profile->wall_ns;
+    return cpus >= OTHERS_FROM ? cpus : 0;
+}
+
 uint64_t profile_class__held_ns(const struct profile *profile, const struct profile_class *class)
 {
     uint64_t known_ns = 0;

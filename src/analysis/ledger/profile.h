@@ -183,6 +183,9 @@ uint64_t profile__cpu_ns(const struct profile *profile, const struct trace *trac
 double profile__work(const struct profile *profile, const struct trace *trace);
 /* What all threads did. */
 void profile__component_ns(const struct profile *profile, uint64_t sums[COMPONENTS]);
+/* CPUs that other programs used while this one ran; less than OTHERS_FROM, or not known: 0. */
+#define OTHERS_FROM 0.2
+double profile__cpus_of_others(const struct profile *profile, const struct trace *trace);
 /* The part of all threads' time on a CPU in code of which the thread did not do the same twice, as
  * far as was recorded: 0 … 1; NaN: none ran. */
 double profile__unseen(const struct profile *profile);

@@ -232,7 +232,23 @@ static void lost_parts(const struct surroundings *around, bool is_false, double 
 }
 
 /* What the threads of a group lose, each by its time near to what is shared. */
-static void estimate_group(const struct costing *costing, uint32_t group, struct sharing *sharing)
+static void estimate_group(const struct costing *costing, const struct surroundings *around,
+                           struct sharing *sharing)
+{
+    double parts[2];
+    lost_parts(around, sharing->is_false, parts);
+    for (int i = 0; i < 2 && sharing->is_spun; i++)
+        parts[i] = (double)around->spun_ns / (double)around->all_ns;
+    for (uint32_t i = 0; i < trace__threads(costing->trace)->count; i++) {
+        if (costing->group_of[i] != around->group)
+            continue;
+        sharing->lost_ns[i] = (uint64_t)(fmax(parts[0], 0) * (double)costing->near_ns[i]);
+        sharing->most_lost_ns[i] = (uint64_t)(fmax(parts[1], 0) * (double)costing->near_ns[i]);
+        sharing->all_lost_ns += sharing->lost_ns[i];
+    }
+}
+
+static void look_around(const struct costing *costing, uint32_t group, struct sharing *sharing)
 {
     struct surroundings around = {
         .group = group, .least = UINT64_MAX, .paces = VEC_OF(struct pace)};
@@ -241,18 +257,8 @@ static void estimate_group(const struct costing *costing, uint32_t group, struct
         if (costing->thread_of[i] != UINT32_MAX &&
             costing->group_of[costing->thread_of[i]] == group)
             add_sample(costing, i, &around);
-    double parts[2] = {0, 0};
     if (around.shared_ns)
-        lost_parts(&around, sharing->is_false, parts);
-    for (int i = 0; i < 2 && around.shared_ns && sharing->is_spun; i++)
-        parts[i] = (double)around.spun_ns / (double)around.all_ns;
-    for (uint32_t i = 0; i < trace__threads(costing->trace)->count; i++) {
-        if (costing->group_of[i] != group)
-            continue;
-        sharing->lost_ns[i] = (uint64_t)(fmax(parts[0], 0) * (double)costing->near_ns[i]);
-        sharing->most_lost_ns[i] = (uint64_t)(fmax(parts[1], 0) * (double)costing->near_ns[i]);
-        sharing->all_lost_ns += sharing->lost_ns[i];
-    }
+        estimate_group(costing, &around, sharing);
     vec__free(&around.paces);
     map__free(&around.seen);
 }
@@ -301,7 +307,7 @@ void sharing__estimate(struct sharing *sharing, const struct trace *trace,
     }
     for (uint32_t i = 0; i < threads; i++)
         if (costing.group_of[i] == i)
-            estimate_group(&costing, i, sharing);
+            look_around(&costing, i, sharing);
     map__free(&costing.lines);
     free(costing.group_of);
     free(costing.near_ns);

@@ -169,7 +169,7 @@ static char *cause_of(const struct report *report, const struct finding *finding
     if (finding->category != FINDING_CPU || !cpus || !*cpus)
         return finding__cause(report, finding);
     char *workers = workers__text(report);
-    double others = report__cpus_of_others(report);
+    double others = profile__cpus_of_others(report->profile, report->trace);
     char *text =
         memory__format("%s had work, on %s CPU%s", workers, cpus, strcmp(cpus, "1") ? "s" : "");
     free(workers);

@@ -225,15 +225,6 @@ char *finding__verdict(const struct report *report, const struct finding *findin
     return text;
 }
 
-double report__cpus_of_others(const struct report *report)
-{
-    uint64_t others_ns = trace__session(report->trace)->others_ns;
-    double cpus = others_ns == UINT64_MAX || !report->profile->wall_ns
-                      ? 0
-                      : (double)others_ns / (double)report->profile->wall_ns;
-    return cpus >= OTHERS_FROM ? cpus : 0;
-}
-
 /* What it is called in the first line. */
 static const char *const nouns[FINDING_CATEGORIES] = {
     [FINDING_LOCK] = "lock",

@@ -39,8 +39,4 @@ void text__findings(const struct report *report, const struct style *style, FILE
 void text__one_finding(const struct report *report, size_t rank, const struct style *style,
                        FILE *out);
 
-/* CPUs that other programs used while this one ran; less than OTHERS_FROM is none. */
-#define OTHERS_FROM 0.2
-double report__cpus_of_others(const struct report *report);
-
 #endif

@@ -15,7 +15,8 @@ static char *what_is_wrong(const struct report *report, const struct finding *fi
     char *workers = workers__text(report), *text;
     if (finding->category == FINDING_LOCK && finding->objects == 1)
         text = memory__format("One lock holds %s back.", workers);
-    else if (finding->category == FINDING_CPU && report__cpus_of_others(report) > 0)
+    else if (finding->category == FINDING_CPU &&
+             profile__cpus_of_others(report->profile, report->trace) > 0)
         text = memory__format("%s wanted CPUs that other programs used.", workers);
     else if (finding->category == FINDING_CPU)
         text = memory__format("%s wanted more CPUs than there were for them.", workers);
