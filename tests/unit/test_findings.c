@@ -832,6 +832,30 @@ static void rusts_library_is_not_the_program(void **state)
     assert_false(symbol__is_system(&update));
 }
 
+/* A function whose name says that it takes a lock is no place: who calls it is. One that ends in
+ * the same letters is. */
+static const char *place_of_lock(struct scene *scene, const char *wrapper)
+{
+    static struct symbol caller = {.function = "caller", .module = "/home/a/app"};
+    struct symbol taken = {.function = wrapper, .module = "/home/a/app", .inlined_by = &caller};
+    struct class_definition class = {.at = {.kind = CLASS_LOCK, .site = PUT_SITE}};
+    symbols__put(scene->symbols, 0, PUT_SITE, &taken);
+    return program_frame__of_class(scene->symbols, &class)->function;
+}
+
+static void who_only_takes_a_lock_is_no_place(void **state)
+{
+    static const char *const wrappers[] = {
+        "lock",         "queue_lock",          "Queue::Guard::lock(int)", "threadLock",
+        "pool_acquire", "sqlite3_mutex_enter", "pthreadMutexEnter",       "Spin::trylock"};
+    static const char *const others[] = {"write_block",           "clock",  "readBlock",
+                                         "Store::deadlock_check", "unlock", "flock_all"};
+    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
+        assert_string_equal(place_of_lock(*state, wrappers[i]), "caller");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_string_equal(place_of_lock(*state, others[i]), others[i]);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, scene__setup, scene__teardown)
@@ -874,6 +898,7 @@ int main(void)
         TEST(threads_that_live_one_after_another_are_one_finding),
         TEST(threads_that_live_side_by_side_are_none),
         TEST(rusts_library_is_not_the_program),
+        TEST(who_only_takes_a_lock_is_no_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,23 +88,21 @@ static double woken_part(const struct finder *finder, size_t thread)
 }
 
 /* Of the waits for a lock: nobody had it. Who was next in line had been woken and had no CPU. */
-uint64_t class__unheld_ns(const struct profile_class *class)
+uint64_t class__unheld_ns(const struct profile *profile, const struct profile_class *class)
 {
-    uint64_t held_ns = 0, waits = 0;
-    VEC_EACH (blame, &class->blames, struct profile_blame) {
-        held_ns += blame->wait_ns;
+    uint64_t waits = 0;
+    VEC_EACH (blame, &class->blames, struct profile_blame)
         waits += blame->waits;
-    }
-    bool is_known = class->what.at.kind == CLASS_LOCK && class->recorded >= class->count &&
-                    2 * waits >= class->contended;
-    return is_known ? ns__without(class->sum_ns, held_ns) : 0;
+    return class->what.at.kind == CLASS_LOCK && 2 * waits >= class->contended
+               ? ns__without(class->sum_ns, profile_class__held_ns(profile, class))
+               : 0;
 }
 
 /* Of a wait: that who waited, or who was waited for, wanted a CPU; these are mostly one time. */
 static double wanted_cpu_ns(const struct finder *finder, const struct profile_class *class)
 {
     double own = (double)class->why_ns[COMPONENT_RUNNABLE];
-    double others = (double)class__unheld_ns(class);
+    double others = (double)class__unheld_ns(finder->profile, class);
     VEC_EACH (row, &class->threads, struct profile_thread_row)
         own += woken_part(finder, row->thread) * (double)row->excess_ns;
     VEC_EACH (blame, &class->blames, struct profile_blame)

@@ -111,12 +111,13 @@ static bool is_taken(const struct profile_class *class)
     return class->what.at.kind == CLASS_LOCK || class->what.at.kind == CLASS_SEMAPHORE;
 }
 
-static void count_class(const struct profile_class *class, struct finding_counts *counts)
+static void count_class(const struct profile *profile, const struct profile_class *class,
+                        struct finding_counts *counts)
 {
     counts->waits += is_taken(class) ? class->contended : class->count;
     counts->wait_ns += class->sum_ns;
     counts->longest_ns = ns__larger(counts->longest_ns, class->max_ns);
-    counts->unheld_ns += class__unheld_ns(class);
+    counts->unheld_ns += class__unheld_ns(profile, class);
     VEC_EACH (blame, &class->blames, struct profile_blame) {
         counts->blamed_ns += blame->wait_ns;
         for (int i = 0; i < COMPONENTS; i++)
@@ -152,7 +153,7 @@ void finding__find_parts(const struct finder *finder, struct finding *finding)
     if (finding->classes.count == 1 || finding->losses.count == finding->classes.count)
         find_parts(finder, finding);
     VEC_EACH (place, &finding->classes, uint32_t)
-        count_class(profile_class_at(finder->profile, *place), &finding->counts);
+        count_class(finder->profile, profile_class_at(finder->profile, *place), &finding->counts);
     finding->counts.taken = taken(finder, finding);
 }
 

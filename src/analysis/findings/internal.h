@@ -120,7 +120,7 @@ uint64_t class__lost_ns(const struct finder *finder, uint32_t class);
 /* What a thread waited in it longer than it would undisturbed. */
 uint64_t class__waited_ns(const struct profile_class *class, const struct profile_thread_row *row);
 /* What of its waits for a lock nobody had it; 0: not known. */
-uint64_t class__unheld_ns(const struct profile_class *class);
+uint64_t class__unheld_ns(const struct profile *profile, const struct profile_class *class);
 /* Its occurrences are compared with none, not with the fastest. */
 bool class__may_be_left_out(const struct profile_class *class);
 /* Something is made once, and who comes meanwhile waits for it. */

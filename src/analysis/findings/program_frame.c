@@ -1,6 +1,7 @@
 #include "analysis/findings/program_frame.h"
 #include "base/text.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -56,20 +57,30 @@ static size_t last_part(const char *function, const char **part)
     return bytes - start;
 }
 
-static bool ends_with(const char *text, size_t bytes, const char *end)
+static bool begins_word(const char *part, size_t at)
 {
-    size_t length = strlen(end);
-    return bytes >= length && strncasecmp(text + bytes - length, end, length) == 0;
+    return at == 0 || part[at - 1] == '_' ||
+           (isupper((unsigned char)part[at]) && islower((unsigned char)part[at - 1]));
+}
+
+/* "queue_lock" and "queueLock" end in the word "lock", "block" does not. */
+static bool ends_in_word(const char *part, size_t bytes, const char *word)
+{
+    size_t length = strlen(word);
+    return bytes >= length && strncasecmp(part + bytes - length, word, length) == 0 &&
+           begins_word(part, bytes - length);
 }
 
 /* A function of the program that only takes locks on behalf of its caller, by its name. */
 static bool is_lock_wrapper(const struct symbol *symbol)
 {
-    static const char *const ends[] = {"lock", "acquire", "lock_guard", "mutex_enter"};
+    static const char *const words[] = {"lock",       "rdlock",      "wrlock",
+                                        "trylock",    "spinlock",    "acquire",
+                                        "lock_guard", "mutex_enter", "MutexEnter"};
     const char *part;
     size_t bytes = last_part(symbol->function, &part);
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (ends_with(part, bytes, ends[i]))
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (ends_in_word(part, bytes, words[i]))
             return true;
     return false;
 }
