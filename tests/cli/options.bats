@@ -166,9 +166,9 @@ says() { # STATUS PART WORD…
 
 @test "an older verb stands for what is written in its place" {
     cd "$BATS_TEST_TMPDIR"
-    "$HEURT" record --quiet --overhead none "$EXAMPLES/queue" >out </dev/null
-    "$HEURT" diff-occurrence 1 --slow 2 --json >other
-    "$HEURT" report 1 --compare --slow 2 --json | cmp - other
+    "$HEURT" record --quiet --overhead none "$EXAMPLES/queue" --threads 2 >out </dev/null
+    "$HEURT" diff-occurrence pthread_mutex_lock --slow 2 --json >other
+    "$HEURT" report pthread_mutex_lock --compare --slow 2 --json | cmp - other
     "$HEURT" report --compare pthread_mutex_lock >/dev/null
     says 2 "go with --compare" report 1 --slow 2
     diff <("$HEURT" dump) <("$HEURT" export --text)

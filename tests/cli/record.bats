@@ -185,7 +185,7 @@ load ../helpers
     needs_root "mounting a small file system"
     mkdir small
     mount -t tmpfs -o size=256k none small || skip "no file system may be mounted here"
-    heurt record -o small/t "$EXAMPLES/queue" --iterations 60000
+    heurt record -o small/t "$EXAMPLES/queue" --threads 2 --iterations 60000
     local program_output=$output recorded=$status
     heurt report -i small/t
     umount small
