@@ -856,6 +856,41 @@ static void who_only_takes_a_lock_is_no_place(void **state)
         assert_string_equal(place_of_lock(*state, others[i]), others[i]);
 }
 
+/* Whoever waits by something else, in code that takes a lock, waits for a lock: the place is who
+ * wants it; where that has no name, what takes it. */
+static void a_lock_may_be_made_of_something_else(void **state)
+{
+    struct scene *scene = *state;
+    enum { PARK = 0xa00, ENTER = 0xa10, USER = 0xa20, MADE = 0xa30 };
+    static const struct {
+        uint64_t address;
+        struct symbol symbol;
+    } known[] = {
+        {PARK, {.function = "os::park()", .module = "/home/a/libvm.so"}},
+        {ENTER, {.function = "ObjectMonitor::enter(Thread*)", .module = "/home/a/libvm.so"}},
+        {USER, {.function = "store", .module = "/home/a/app"}},
+        {MADE, {.function = "[0xa30]", .module = ""}}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        symbols__put(scene->symbols, 0, known[i].address, &known[i].symbol);
+    uint64_t frames[] = {PARK, ENTER, USER};
+    struct profile_stack stack = {.frames = frames, .frame_count = 3};
+    struct class_definition class = {.at = {.kind = CLASS_CONDITION, .site = PARK},
+                                     .stacks = VEC_OF(struct profile_stack)};
+    vec__push(&class.stacks, &stack);
+    assert_true(program_frame__takes_lock(scene->symbols, &class));
+    assert_string_equal(program_frame__of_class(scene->symbols, &class)->function, "store");
+    frames[2] = MADE;
+    assert_string_equal(program_frame__of_class(scene->symbols, &class)->function,
+                        "ObjectMonitor::enter(Thread*)");
+    frames[1] = USER;
+    assert_false(program_frame__takes_lock(scene->symbols, &class));
+    assert_string_equal(program_frame__of_class(scene->symbols, &class)->function, "os::park()");
+    class.at.kind = CLASS_DISK;
+    frames[1] = ENTER;
+    assert_false(program_frame__takes_lock(scene->symbols, &class));
+    vec__free(&class.stacks);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, scene__setup, scene__teardown)
@@ -899,6 +934,7 @@ int main(void)
         TEST(threads_that_live_side_by_side_are_none),
         TEST(rusts_library_is_not_the_program),
         TEST(who_only_takes_a_lock_is_no_place),
+        TEST(a_lock_may_be_made_of_something_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

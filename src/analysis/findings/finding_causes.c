@@ -242,6 +242,14 @@ static enum finding_category category_of_lock(const struct profile_class *class)
     return strcmp(class->what.at.function, "file lock") == 0 ? FINDING_FILE_LOCK : FINDING_LOCK;
 }
 
+/* A lock of a runtime's or of the program's own making. Whoever waits for one may have a place to
+ * park of its own; a semaphore that several wait at is one. */
+static bool is_made_lock(const struct finder *finder, const struct profile_class *class)
+{
+    return (class->what.at.kind != CLASS_SEMAPHORE || class->threads.count == 1) &&
+           program_frame__takes_lock(finder->symbols, &class->what);
+}
+
 enum finding_category class__category(const struct finder *finder,
                                       const struct profile_class *class)
 {
@@ -268,6 +276,8 @@ enum finding_category class__category(const struct finder *finder,
         return category_of_lock(class);
     const struct symbol *site =
         symbols__get(finder->symbols, class->what.at.process, class->what.at.site);
+    if (is_made_lock(finder, class))
+        return FINDING_LOCK;
     if (class->what.at.kind == CLASS_FUTEX)
         return category_of_futex(finder, class, site);
     if (class->what.at.kind == CLASS_YIELD)

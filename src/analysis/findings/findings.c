@@ -125,6 +125,13 @@ static bool is_led_by_spin(const struct finder *finder, const struct finding *fi
            profile_class_at(finder->profile, finding->leader)->what.at.kind == CLASS_YIELD;
 }
 
+/* What it waits at is its thread's own place to park, not the lock that it waits for. */
+static bool waits_at_own_place(const struct candidate *candidate, const struct profile_class *class)
+{
+    return candidate->category == FINDING_LOCK && class->what.at.kind != CLASS_LOCK &&
+           class->threads.count == 1;
+}
+
 static void take(struct finder *finder, struct finding *finding, struct candidate *candidate)
 {
     const struct profile_class *class = profile_class_at(finder->profile, candidate->class);
@@ -135,8 +142,9 @@ static void take(struct finder *finder, struct finding *finding, struct candidat
         finding->confidence = class->confidence;
         finding->has_object = true;
     }
-    finding->has_object &= class->what.has_object || class->what.at.kind == CLASS_YIELD;
-    finding->objects += class->what.has_object && is_new_object(finder, finding, class);
+    bool has_object = class->what.has_object && !waits_at_own_place(candidate, class);
+    finding->has_object &= has_object || class->what.at.kind == CLASS_YIELD;
+    finding->objects += has_object && is_new_object(finder, finding, class);
     finding->lost_ns += candidate->lost_ns;
     finding->error_ns += class->sum_error_ns;
     vec__push(&finding->classes, &candidate->class);

@@ -5,6 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
+/* So near to a wait a function that takes a lock waits for that. */
+#define LOCK_FRAMES 6
+
 static bool is_of_module(const struct symbol *symbol, const char *beginning)
 {
     return symbol->module && strncmp(path__name(symbol->module), beginning, strlen(beginning)) == 0;
@@ -71,18 +74,24 @@ static bool ends_in_word(const char *part, size_t bytes, const char *word)
            begins_word(part, bytes - length);
 }
 
-/* A function of the program that only takes locks on behalf of its caller, by its name. */
-static bool is_lock_wrapper(const struct symbol *symbol)
+static bool part_ends_in(const struct symbol *symbol, const char *const *words, size_t count)
 {
-    static const char *const words[] = {"lock",       "rdlock",      "wrlock",
-                                        "trylock",    "spinlock",    "acquire",
-                                        "lock_guard", "mutex_enter", "MutexEnter"};
     const char *part;
     size_t bytes = last_part(symbol->function, &part);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < count; i++)
         if (ends_in_word(part, bytes, words[i]))
             return true;
     return false;
+}
+
+/* A function of the program that only takes locks on behalf of its caller, by its name. */
+static bool is_lock_wrapper(const struct symbol *symbol)
+{
+    static const char *const words[] = {"lock",       "rdlock",       "wrlock",     "trylock",
+                                        "spinlock",   "acquire",      "lock_guard", "mutex_enter",
+                                        "MutexEnter", "monitorenter", "take_gil"};
+    return part_ends_in(symbol, words, sizeof words / sizeof *words) ||
+           strstr(symbol->function, "Monitor::enter");
 }
 
 /* In a chain of inlined calls the first that is no wrapper; first: gets the first of all, unless
@@ -99,21 +108,79 @@ static const struct symbol *user_of_lock(const struct symbol *symbol, const stru
     return NULL;
 }
 
-const struct symbol *program_frame__in_stack(const struct symbols *symbols,
-                                             const struct class_definition *class)
+static const struct symbol *wrapper_among(const struct symbol *symbol)
 {
-    const struct symbol *first = NULL;
-    if (class->stacks.count == 0)
-        return NULL;
-    const struct profile_stack *stack = VEC_AT(&class->stacks, struct profile_stack, 0);
+    while (symbol && (symbol__is_system(symbol) || !is_lock_wrapper(symbol)))
+        symbol = symbol->inlined_by;
+    return symbol;
+}
+
+/* Code that was made while the program ran. */
+static bool is_nameless(const struct symbol *symbol)
+{
+    return (!symbol->module || !*symbol->module) && symbol->function[0] == '[';
+}
+
+/* Where it begins in the class's most frequent stack: its site, or the top. */
+static size_t begin_in_stack(const struct class_definition *class,
+                             const struct profile_stack *stack)
+{
     size_t i = 0;
     while (class->at.site && i < stack->frame_count && stack->frames[i] != class->at.site)
         i++;
+    return i;
+}
+
+static bool may_be_lock(enum class_kind kind)
+{
+    return kind == CLASS_CONDITION || kind == CLASS_FUTEX || kind == CLASS_SEMAPHORE;
+}
+
+/* Functions next to a wait that take the lock it waits for. */
+struct lock_frames {
+    const struct symbol *innermost, *outermost; /* NULL: there is none */
+    size_t frame;                               /* of the outermost, in the stack */
+};
+
+static struct lock_frames find_lock(const struct symbols *symbols,
+                                    const struct class_definition *class)
+{
+    struct lock_frames found = {0};
+    if (class->stacks.count == 0 || !may_be_lock(class->at.kind))
+        return found;
+    const struct profile_stack *stack = VEC_AT(&class->stacks, struct profile_stack, 0);
+    size_t begin = begin_in_stack(class, stack);
+    for (size_t i = begin; i < stack->frame_count && i < begin + LOCK_FRAMES; i++) {
+        const struct symbol *wrapper =
+            wrapper_among(symbols__get(symbols, stack->process, stack->frames[i]));
+        if (wrapper)
+            found = (struct lock_frames){found.innermost ? found.innermost : wrapper, wrapper, i};
+    }
+    return found;
+}
+
+bool program_frame__takes_lock(const struct symbols *symbols, const struct class_definition *class)
+{
+    return find_lock(symbols, class).outermost;
+}
+
+const struct symbol *program_frame__in_stack(const struct symbols *symbols,
+                                             const struct class_definition *class)
+{
+    struct lock_frames lock = find_lock(symbols, class);
+    const struct symbol *first = lock.innermost, *user;
+    if (class->stacks.count == 0)
+        return NULL;
+    if (lock.outermost && (user = user_of_lock(lock.outermost, &first)))
+        return user;
+    const struct profile_stack *stack = VEC_AT(&class->stacks, struct profile_stack, 0);
+    size_t i = lock.outermost ? lock.frame + 1 : begin_in_stack(class, stack);
     for (; i < stack->frame_count; i++) {
         const struct symbol *symbol = symbols__get(symbols, stack->process, stack->frames[i]);
-        const struct symbol *user = user_of_lock(symbol, &first);
-        if (user || !symbol)
-            return user ? user : first;
+        if (!symbol || (first && is_nameless(symbol)))
+            return first;
+        if ((user = user_of_lock(symbol, &first)))
+            return user;
     }
     return first;
 }
@@ -132,6 +199,8 @@ const struct symbol *program_frame__of_class(const struct symbols *symbols,
                                              const struct class_definition *class)
 {
     const struct symbol *first = NULL, *symbol = NULL;
+    if (program_frame__takes_lock(symbols, class))
+        return program_frame__in_stack(symbols, class);
     if (class->at.site)
         symbol = user_of_lock(symbols__get(symbols, class->at.process, class->at.site), &first);
     else

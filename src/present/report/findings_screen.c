@@ -274,9 +274,12 @@ static char *removed_classes(const struct finding *finding)
     return list;
 }
 
-static bool is_one_lock(const struct finding *finding)
+/* The replay knows locks, not what else a program makes one of. */
+static bool is_one_lock(const struct report *report, const struct finding *finding)
 {
-    return finding->category == FINDING_LOCK && finding->objects == 1;
+    return finding->category == FINDING_LOCK && finding->objects == 1 &&
+           VEC_AT(&report->profile->classes, struct profile_class, finding->leader)->what.at.kind ==
+               CLASS_LOCK;
 }
 
 /* What the replay can answer. free() it; NULL: nothing. */
@@ -285,7 +288,7 @@ static char *checking_command(const struct report *report, const struct finding 
     char *what = NULL, *object = finding__object(report, finding);
     if (trace__is_aggregated(report->trace))
         what = NULL;
-    else if (is_one_lock(finding) && object)
+    else if (is_one_lock(report, finding) && object)
         what = memory__format("--split 'lock=%s:2'", object);
     else if (finding__can_be_replayed(report->profile, finding) &&
              finding->classes.count <= REMOVED_MOST)
@@ -306,8 +309,9 @@ static void put_tries(const struct report *report, const struct finding *finding
     if (command)
         paragraph__take(style, out, "             ",
                         memory__format("%s (%s)", command,
-                                       is_one_lock(finding) ? "with two locks in place of it"
-                                                            : "the run without it"));
+                                       is_one_lock(report, finding)
+                                           ? "with two locks in place of it"
+                                           : "the run without it"));
     free(command);
 }
 
