@@ -88,6 +88,15 @@ static void release_chunk(struct thread *thread)
     thread->forking = false;
 }
 
+/* What the child does is new: each class has a call stack again, also where the parent's table of
+ * them is full. */
+static void forget_stacks(struct thread *thread)
+{
+    thread->long_wait = 0;
+    if (thread->countdowns)
+        words__clear(thread->countdowns->classes, sizeof thread->countdowns->classes / 8);
+}
+
 /* In the child: the parent's chunks are the parent's; locks that other threads held are free. */
 static void after_fork(void)
 {
@@ -114,6 +123,7 @@ static void after_fork(void)
     kernel__forget(thread);
     instructions__forget(thread);
     aggregate__forget(thread);
+    forget_stacks(thread);
     thread->next = thread->limit = NULL;
     thread->chunk = NULL;
     release_chunk(thread);

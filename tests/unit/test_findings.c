@@ -341,17 +341,31 @@ static void a_stage_between_two_queues_need_not_have_waited(void **state)
     findings__free(findings);
 }
 
-static void a_pool_that_waits_for_work_is_idle(void **state)
+static struct findings *find_pool(struct scene *scene, const char *waits_in)
 {
-    struct scene *scene = *state;
     for (uint32_t i = 0; i < 20; i++)
         wait_and_answer(scene, 1000 + 100 * i, 1, GET_SITE, EMPTY, PUT_SIGNALS);
     wait_and_answer(scene, 3000, 0, PUT_SITE, FULL, GET_SIGNALS); /* until all is done */
     scene__end(scene, 0, 3100);
     scene__end(scene, 1, 3100);
-    struct findings *findings = find(scene, "submit", "work");
+    return find(scene, "submit", waits_in);
+}
+
+static void a_pool_that_waits_for_work_is_idle(void **state)
+{
+    struct findings *findings = find_pool(*state, "work");
     VEC_EACH (finding, &findings->rows, struct finding)
         assert_false(finding->ranked);
+    findings__free(findings);
+}
+
+static void who_waits_for_a_lock_is_not_idle(void **state)
+{
+    struct findings *findings = find_pool(*state, "page_lock");
+    const struct finding *first = finding_at(findings, 0);
+    assert_int_equal(first->category, FINDING_LOCK);
+    assert_true(first->lost_ns > 0);
+    assert_false(first->has_object); /* each parks at a place of its own */
     findings__free(findings);
 }
 
@@ -909,6 +923,7 @@ int main(void)
         TEST(who_waits_for_work_when_the_trace_ends_is_idle),
         TEST(who_waits_on_after_a_timeout_waits_for_a_turn),
         TEST(a_pool_that_waits_for_work_is_idle),
+        TEST(who_waits_for_a_lock_is_not_idle),
         TEST(those_who_park_until_their_turn_wait_for_each_other),
         TEST(workers_that_park_until_there_is_work_are_idle),
         TEST(a_gain_is_no_more_than_what_was_lost),

@@ -122,7 +122,7 @@ uint64_t class__lost_ns(const struct finder *finder, uint32_t place)
     const struct profile_class *class = profile_class_at(finder->profile, place);
     if (class->what.ignored || (!class->excess_ns && !class__may_be_left_out(class)))
         return 0;
-    if (class->idle && finder->partner[place] == NO_GROUP)
+    if (class__is_idle(finder, place))
         return 0;
     double lost = class__is_call(class) ? (double)overlap_ns(class) : wait_ns(finder, class);
     return (uint64_t)(lost * class__working_part(finder, class));

@@ -94,7 +94,8 @@ void finder__find_workers(struct finder *finder)
 bool class__is_idle(const struct finder *finder, uint32_t place)
 {
     const struct profile_class *class = profile_class_at(finder->profile, place);
-    return class->idle && !class__is_call(class) && finder->partner[place] == NO_GROUP;
+    return class->idle && !class__is_call(class) && finder->partner[place] == NO_GROUP &&
+           !program_frame__takes_lock(finder->symbols, &class->what);
 }
 
 uint64_t *finder__idle(const struct finder *finder)

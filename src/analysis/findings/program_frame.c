@@ -84,14 +84,25 @@ static bool part_ends_in(const struct symbol *symbol, const char *const *words, 
     return false;
 }
 
-/* A function of the program that only takes locks on behalf of its caller, by its name. */
+/* A function of the program or of a runtime that takes a lock on behalf of its caller, by its name.
+ */
+static bool takes_lock(const struct symbol *symbol)
+{
+    static const char *const words[] = {"lock",         "rdlock",     "wrlock",      "trylock",
+                                        "spinlock",     "lock_guard", "mutex_enter", "MutexEnter",
+                                        "monitorenter", "take_gil"};
+    static const char *const parts[] = {"Monitor::enter", "lock_acquire", "LockAcquire"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(symbol->function, parts[i]))
+            return true;
+    return part_ends_in(symbol, words, sizeof words / sizeof *words);
+}
+
+/* What is acquired otherwise may be anything that there is a number of. */
 static bool is_lock_wrapper(const struct symbol *symbol)
 {
-    static const char *const words[] = {"lock",       "rdlock",       "wrlock",     "trylock",
-                                        "spinlock",   "acquire",      "lock_guard", "mutex_enter",
-                                        "MutexEnter", "monitorenter", "take_gil"};
-    return part_ends_in(symbol, words, sizeof words / sizeof *words) ||
-           strstr(symbol->function, "Monitor::enter");
+    static const char *const word = "acquire";
+    return takes_lock(symbol) || part_ends_in(symbol, &word, 1);
 }
 
 /* In a chain of inlined calls the first that is no wrapper; first: gets the first of all, unless
@@ -110,7 +121,7 @@ static const struct symbol *user_of_lock(const struct symbol *symbol, const stru
 
 static const struct symbol *wrapper_among(const struct symbol *symbol)
 {
-    while (symbol && (symbol__is_system(symbol) || !is_lock_wrapper(symbol)))
+    while (symbol && (symbol__is_system(symbol) || !takes_lock(symbol)))
         symbol = symbol->inlined_by;
     return symbol;
 }
@@ -133,7 +144,8 @@ static size_t begin_in_stack(const struct class_definition *class,
 
 static bool may_be_lock(enum class_kind kind)
 {
-    return kind == CLASS_CONDITION || kind == CLASS_FUTEX || kind == CLASS_SEMAPHORE;
+    return kind == CLASS_CONDITION || kind == CLASS_FUTEX || kind == CLASS_SEMAPHORE ||
+           kind == CLASS_POLL;
 }
 
 /* Functions next to a wait that take the lock it waits for. */
@@ -146,8 +158,13 @@ static struct lock_frames find_lock(const struct symbols *symbols,
                                     const struct class_definition *class)
 {
     struct lock_frames found = {0};
-    if (class->stacks.count == 0 || !may_be_lock(class->at.kind))
+    if (!may_be_lock(class->at.kind))
         return found;
+    if (class->stacks.count == 0) {
+        found.outermost = wrapper_among(symbols__get(symbols, class->at.process, class->at.site));
+        found.innermost = found.outermost;
+        return found;
+    }
     const struct profile_stack *stack = VEC_AT(&class->stacks, struct profile_stack, 0);
     size_t begin = begin_in_stack(class, stack);
     for (size_t i = begin; i < stack->frame_count && i < begin + LOCK_FRAMES; i++) {
@@ -169,10 +186,10 @@ const struct symbol *program_frame__in_stack(const struct symbols *symbols,
 {
     struct lock_frames lock = find_lock(symbols, class);
     const struct symbol *first = lock.innermost, *user;
-    if (class->stacks.count == 0)
-        return NULL;
     if (lock.outermost && (user = user_of_lock(lock.outermost, &first)))
         return user;
+    if (class->stacks.count == 0)
+        return first;
     const struct profile_stack *stack = VEC_AT(&class->stacks, struct profile_stack, 0);
     size_t i = lock.outermost ? lock.frame + 1 : begin_in_stack(class, stack);
     for (; i < stack->frame_count; i++) {

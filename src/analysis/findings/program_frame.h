@@ -21,8 +21,9 @@ const struct symbol *program_frame__inlined(const struct symbol *symbol);
 const struct symbol *program_frame__in_stack(const struct symbols *symbols,
                                              const struct class_definition *class);
 
-/* The class waits by something else (a condition, a futex, a semaphore) in code that takes a lock
- * on behalf of its caller: a monitor, or a lock of the program's own, by the names in its stack. */
+/* The class waits by something else (a condition, a futex, a semaphore, descriptors) in code that
+ * takes a lock on behalf of its caller: a monitor, or a lock of the program's own, by the names in
+ * its stack. */
 bool program_frame__takes_lock(const struct symbols *symbols, const struct class_definition *class);
 
 /* Where the program is in an occurrence of the class: of a function of its own, that; else who
