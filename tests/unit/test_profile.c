@@ -981,6 +981,28 @@ static void an_empty_trace_has_a_profile(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene__setup, scene__teardown)
 
+/* A thread that waits when the process ends lives until the kernel saw its end, not until who
+ * recorded it learnt of that. */
+static void a_wait_at_the_end_ends_with_its_thread(void **state)
+{
+    struct scene *scene = *state;
+    struct heurt_run run = {
+        .pid = 100,
+        .tid = 1000,
+        .life = {
+            .start_tick = 1000, .end_tick = 2500, .flags = HEURT_LIFE_ENDED, .name = "waiter"}};
+    scene__start(scene, 0, 1000);
+    PUT(scene, 0, 1200, HEURT_EVENT_CONDITION_WAIT, 0x9000, 0x7000, 0x7100);
+    assert_int_equal(trace_writer__run(scene->writer, &run, NULL, 0), 0);
+    scene->end = (struct heurt_clock_pair){9000, 9000};
+    const struct profile *profile = scene__profile(scene);
+    const struct profile_thread *thread = VEC_AT(&profile->threads, struct profile_thread, 0);
+    assert_int_equal(thread->lifetime_ns, 1500);
+    assert_true(profile->checks[CHECK_LIVES].known);
+    assert_true(profile->checks[CHECK_LIVES].holds);
+    assert_int_equal(profile->checks[CHECK_LIVES].ours, 1500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -997,6 +1019,7 @@ int main(void)
         TEST(waits_within_a_wait_are_part_of_it),
         TEST(each_wait_has_its_component),
         TEST(one_wait_is_all_lost),
+        TEST(a_wait_at_the_end_ends_with_its_thread),
         TEST(who_yields_is_not_preempted),
         TEST(clock_steps_back_to_nothing),
         TEST(recursion_is_lost_once),

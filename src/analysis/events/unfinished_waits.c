@@ -69,6 +69,12 @@ static uint64_t unfinished_ticks(const struct thread_result *result)
     return result->end > result->unfinished_since ? result->end - result->unfinished_since : 0;
 }
 
+/* The kernel saw its end: it is not prolonged. */
+static bool is_end_known(const struct trace_thread *thread)
+{
+    return thread->life && thread->life->life.flags & HEURT_LIFE_ENDED;
+}
+
 void unfinished_waits__prolong(const struct trace *trace, struct thread_result *results)
 {
     struct process_end *ends = process_ends(trace, results);
@@ -78,7 +84,7 @@ void unfinished_waits__prolong(const struct trace *trace, struct thread_result *
             continue;
         const struct process_end *end = &ends[thread_at(trace, i)->process];
         uint64_t until = end->to_end ? end_tick : end->last;
-        if (until > results[i].end)
+        if (until > results[i].end && !is_end_known(thread_at(trace, i)))
             results[i].end = until;
         results[i].fold.parts[results[i].unfinished->fold.component] +=
             unfinished_ticks(&results[i]);
