@@ -341,6 +341,7 @@ struct heurt_offers {
 };
 
 /* What an object is called that has no name in the program's symbols: the path of a file. */
+#define HEURT_FILE_ADDRESS(descriptor) ((uint64_t)(descriptor) + 1) /* where no variable can be */
 struct heurt_object_name {
     uint64_t tick;    /* when it was so */
     uint64_t address; /* as events tell it */

@@ -18,7 +18,15 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#define KINDS (1 << 16) /* descriptors whose kind is remembered */
+#define KINDS (1 << 16)   /* descriptors whose kind is remembered */
+#define KINDS_COPIED 1024 /* of those, how many a forked child looks at */
+
+/* What is remembered of one: its kind; of a file how often it was used, until its name is told: one
+ * that is used a few times costs less than that. */
+#define KIND_MASK 7
+#define USE_STEP 8
+#define USES_MASK 0x78
+#define IS_NAMED 0x80
 
 enum channel_of {
     CHANNEL_PIPE = 1,
@@ -195,18 +203,45 @@ static uint8_t ask_kind(struct thread *thread, int descriptor)
     return kind;
 }
 
-uint64_t descriptor__word(struct thread *thread, int descriptor)
+static void name_file(struct thread *thread, int descriptor, uint8_t *known)
+{
+    char path[512];
+    if (heurt_state.aggregates || thread__in_seccomp(thread))
+        return;
+    *known |= IS_NAMED;
+    if (descriptor__path(descriptor, path, sizeof path))
+        define__object((const void *)HEURT_FILE_ADDRESS(descriptor), path);
+}
+
+static void count_use(struct thread *thread, int descriptor, uint8_t *known, bool is_sync)
+{
+    if (is_sync || (*known & USES_MASK) == USES_MASK)
+        name_file(thread, descriptor, known);
+    else
+        *known += USE_STEP;
+}
+
+uint64_t descriptor__word(struct thread *thread, int descriptor, bool is_sync)
 {
     uint64_t kind = HEURT_DESCRIPTOR_UNKNOWN;
     uint8_t *known =
         descriptor >= 0 && descriptor < KINDS ? &heurt_state.descriptor_kinds[descriptor] : NULL;
     if (known && *known)
-        kind = *known;
+        kind = *known & KIND_MASK;
     else if (descriptor >= 0 && !thread__in_seccomp(thread))
         kind = ask_kind(thread, descriptor);
-    if (known)
+    if (known && !*known)
         *known = (uint8_t)kind;
+    if (known && kind == HEURT_DESCRIPTOR_FILE && !(*known & IS_NAMED))
+        count_use(thread, descriptor, known, is_sync);
     return (uint32_t)descriptor | kind << 32;
+}
+
+void descriptors__forked(void)
+{
+    for (unsigned i = 0; i < KINDS_COPIED; i++)
+        if (heurt_state.descriptor_kinds[i] & IS_NAMED)
+            heurt_state.descriptor_kinds[i] &= KIND_MASK;
 }
 
 void descriptor__forget(int descriptor)

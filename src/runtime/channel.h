@@ -9,9 +9,11 @@
 
 struct thread;
 
-/* The word that IO events have of it. At its first use the thread gets a CHANNEL event. Seccomp
- * too. */
-uint64_t descriptor__word(struct thread *thread, int descriptor);
+/* The word that IO events have of it. At its first use the thread gets a CHANNEL event. A file that
+ * is used often, or synced, is named. Seccomp too. */
+uint64_t descriptor__word(struct thread *thread, int descriptor, bool is_sync);
+/* In a forked child: its files have no names yet, as it is a process of its own. */
+void descriptors__forked(void);
 /* Its number is another's from now on. Seccomp too. */
 void descriptor__forget(int descriptor);
 /* The file's name as the kernel tells it. */

@@ -13,7 +13,9 @@ static struct thread *io__begin(uint64_t site, int descriptor, uint64_t size)
 {
     struct thread *thread = hook__thread();
     if (thread) {
-        uint64_t word = descriptor__word(thread, descriptor);
+        uint32_t how = HEURT_SITE_HOW(site);
+        uint64_t word = descriptor__word(thread, descriptor,
+                                         how == HEURT_IO_FSYNC || how == HEURT_IO_FDATASYNC);
         hook__stack(thread, site, (void *)(intptr_t)descriptor);
         event__write3(thread, HEURT_EVENT_IO, site, word, size);
     }

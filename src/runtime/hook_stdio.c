@@ -145,7 +145,7 @@ static __attribute__((noinline)) void write_io(const struct use *use, enum heurt
     int file = use->stream->_fileno;
     if (file < 0) /* a stream of memory */
         return;
-    uint64_t word = descriptor__word(thread, file);
+    uint64_t word = descriptor__word(thread, file, false);
     hook__stack(thread, site, (void *)(intptr_t)file);
     uint64_t *at = event__claim(thread, 4);
     if (!at)

@@ -1,6 +1,7 @@
 /* start.c: a process image's way in and out: attach to the trace, fork, exec, exit. */
 #include "runtime/aggregate.h"
 #include "runtime/arena.h"
+#include "runtime/channel.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
@@ -124,6 +125,7 @@ static void after_fork(void)
     instructions__forget(thread);
     aggregate__forget(thread);
     forget_stacks(thread);
+    descriptors__forked();
     thread->next = thread->limit = NULL;
     thread->chunk = NULL;
     release_chunk(thread);

@@ -55,3 +55,36 @@ channel() {
         fi || fail "not the ends of one $kind: $(grep channel channels)"
     done < <(grep -a = <<<"$output")
 }
+
+@test "a file that is used often, or synced, is called by its name, in a child, too" {
+    cd "$BATS_TEST_TMPDIR"
+    compile syncs <<'C'
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void write_to(const char *name, int syncs)
+{
+    int file = open(name, O_CREAT | O_WRONLY, 0600);
+    for (int i = 0; i < 40; i++) {
+        write(file, name, 8);
+        if (i < syncs)
+            fdatasync(file);
+    }
+    close(file);
+}
+int main(void)
+{
+    write_to("parents.log", 2);
+    if (fork() == 0) {
+        open("/dev/null", O_RDONLY); /* so that its number is another */
+        write_to("of_child.log", 0);
+        _exit(0);
+    }
+    wait(NULL);
+}
+C
+    "$HEURT" record -q -o t --no-choice ./syncs </dev/null
+    "$HEURT" report -i t --json --threshold 0 >report.json
+    json 'classes[function=fdatasync].object_name' | grep -q 'parents\.log$' || fail "$(<report.json)"
+    json 'classes[function=write].object_name' | grep -q 'of_child\.log$' || fail "$(<report.json)"
+}

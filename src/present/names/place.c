@@ -131,8 +131,11 @@ const char *report__variable(const struct report *report, uint32_t process, uint
 static const struct symbol *class__variable(const struct report *report,
                                             const struct class_definition *class)
 {
-    return class->has_object ? symbols__variable(report->symbols, class->at.process, class->object)
-                             : NULL;
+    uint64_t address = class->has_object ? class->object : 0;
+    VEC_EACH (key, &class->keys, struct profile_key)
+        if (class->at.kind == CLASS_DISK && strcmp(key->name, "fd") == 0)
+            address = HEURT_FILE_ADDRESS((uint32_t)key->value);
+    return address ? symbols__variable(report->symbols, class->at.process, address) : NULL;
 }
 
 const char *class__object_name(const struct report *report, const struct class_definition *class)

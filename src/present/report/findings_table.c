@@ -130,8 +130,10 @@ static void add_finding(struct table_rows *rows, const struct report *report,
         .finding = *finding,
         .leader = finding->leader == FINDING_NO_CLASS ? UINT64_MAX : finding->leader + 1ull,
     };
-    if (row->object)
+    if (row->object) {
         row->object_kind = finding__object_kind(report, finding);
+        row->finding.objects += !finding->objects; /* it is named, so it is one */
+    }
     fill_places(rows, report, finding, row);
 }
 

@@ -2,6 +2,7 @@
 
 #include "analysis/findings/program_frame.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -88,16 +89,20 @@ char *finding__object(const struct report *report, const struct finding *finding
     if (finding->sharing)
         return shared_object(report, finding->sharing);
     const struct profile_class *leader = leader_of(report, finding);
+    const char *name = leader ? class__object_name(report, &leader->what) : NULL;
+    if (finding->category == FINDING_DISK && name)
+        return memory__text(path__name(name));
     if (!finding->has_object || !leader)
         return NULL;
-    const char *name = class__object_name(report, &leader->what);
     return name ? memory__text(name) : memory__format("0x%" PRIx64, leader->what.object);
 }
 
 const char *finding__object_kind(const struct report *report, const struct finding *finding)
 {
     return finding->sharing ? region_of(report, finding->sharing)
-                            : class_kind__name(leader_of(report, finding)->what.at.kind);
+           : finding->category == FINDING_DISK
+               ? "file"
+               : class_kind__name(leader_of(report, finding)->what.at.kind);
 }
 
 /* ---- sentences ------------------------------------------------------------------------------- */
