@@ -167,6 +167,13 @@ static inline void set_taken(const void *lock, bool taken)
         __atomic_store_n(taken_at(lock), taken, __ATOMIC_RELAXED);
 }
 
+/* When the entry begins; 0: nobody asks how long it takes, as it is left out where it does not
+ * wait. So is a wait that begins just then: there are thousands of entries for each. */
+static inline uint64_t entry_tick(const struct thread *thread)
+{
+    return !thread || hook__is_next_left_out(thread, HEURT_EVENT_LOCK_ACQUIRED) ? 0 : clock__tick();
+}
+
 /* The wait that was not told as it began. */
 static void waited_after_all(struct thread *thread, uint64_t site, const void *lock, uint64_t since)
 {
@@ -180,24 +187,24 @@ static void waited_after_all(struct thread *thread, uint64_t site, const void *l
     lock__write_wait_ended(thread, since, lock, 0);
 }
 
-#define ENTER(lock, name, arguments)                                                   \
-    do {                                                                               \
-        __typeof__(&name) enter = OPENMP_REAL(name);                                   \
-        struct thread *thread = hook__thread();                                        \
-        uint64_t site = SITE(HEURT_LOCK_CRITICAL), since = thread ? clock__tick() : 0; \
-        bool waits = thread && is_taken(lock);                                         \
-        if (waits)                                                                     \
-            since = lock__wait_begins(thread, site, lock);                             \
-        wait__is_told(thread, true);                                                   \
-        enter arguments;                                                               \
-        wait__is_told(thread, false);                                                  \
-        set_taken(lock, true);                                                         \
-        if (waits)                                                                     \
-            lock__wait_ended(thread, since, lock, 0);                                  \
-        else if (thread && clock__tick() - since > LONG_TICKS)                         \
-            waited_after_all(thread, site, lock, since);                               \
-        else if (thread)                                                               \
-            lock__acquired(thread, site, lock, false);                                 \
+#define ENTER(lock, name, arguments)                                           \
+    do {                                                                       \
+        __typeof__(&name) enter = OPENMP_REAL(name);                           \
+        struct thread *thread = hook__thread();                                \
+        uint64_t site = SITE(HEURT_LOCK_CRITICAL), since = entry_tick(thread); \
+        bool waits = thread && is_taken(lock);                                 \
+        if (waits)                                                             \
+            since = lock__wait_begins(thread, site, lock);                     \
+        wait__is_told(thread, true);                                           \
+        enter arguments;                                                       \
+        wait__is_told(thread, false);                                          \
+        set_taken(lock, true);                                                 \
+        if (waits)                                                             \
+            lock__wait_ended(thread, since, lock, 0);                          \
+        else if (since && clock__tick() - since > LONG_TICKS)                  \
+            waited_after_all(thread, site, lock, since);                       \
+        else if (thread)                                                       \
+            lock__acquired(thread, site, lock, false);                         \
     } while (0)
 
 #define LEAVE(lock, real)                                             \

@@ -611,6 +611,13 @@ static inline void wait__end(struct thread *thread, uint32_t id, uint64_t since,
         event__write1(thread, HEURT_EVENT_PAUSED, took);
 }
 
+/* Whether the next occurrence of a hook's event is left out (hook__leaves_out), if no handler of a
+ * signal comes before it. */
+static inline bool hook__is_next_left_out(const struct thread *thread, uint32_t id)
+{
+    return thread->countdowns && thread->countdowns->function[id / 2].gap > 1;
+}
+
 /* Whether this occurrence of a hook's event is left out to stay within the budget; if not, says
  * what it stands for. To be asked before the event's call stack is taken: nothing may come between
  * the two. */
