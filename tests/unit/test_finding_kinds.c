@@ -1,0 +1,152 @@
+/* test_finding_kinds.c: kinds of findings that test_findings.c does not have: handlers of signals, syncs,
+ * locks that nobody has. A tick is a nanosecond. */
+#include "analysis/findings/findings.h"
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define LEFT | 1
+
+enum { HANDLER = 1024, WORK = 1026, HANDLER_AT = 0x5000, WORK_AT = 0x5100, RETURN = 0x5200 };
+enum { SITE = 0x9a00, LOCK = 0x7000, CALLS = 300 };
+
+static const struct finding *find_kind(const struct findings *findings,
+                                       enum finding_category category)
+{
+    VEC_EACH (finding, &findings->rows, struct finding)
+        if (finding->category == category)
+            return finding;
+    return NULL;
+}
+
+static struct findings *find(struct scene *scene)
+{
+    const struct profile *profile = scene__profile(scene);
+    return findings__find(scene->trace, scene->symbols, profile);
+}
+
+/* ---- handlers of signals --------------------------------------------------------------------- */
+
+static void put_handler(struct scene *scene, uint64_t from, uint64_t to, bool by_signal)
+{
+    const uint64_t frames[] = {HANDLER_AT, by_signal ? RETURN : WORK_AT, WORK_AT};
+    PUT(scene, 0, from, HEURT_EVENT_STACK, 8, 1, 2, 3, 4, 5, 6, 7, 8);
+    symbols__put_stack(scene->symbols, 0, from, frames, 3);
+    PUT(scene, 0, from + 1, HANDLER);
+    PUT(scene, 0, to, HANDLER LEFT);
+}
+
+/* A thread of 1,000 ns of which four calls of one function take 400. */
+static struct findings *find_handler(struct scene *scene, bool by_signal)
+{
+    scene__function(scene, 0, HANDLER, HANDLER_AT, "on_tick", "");
+    scene__start(scene, 0, 1000);
+    symbols__put(scene->symbols, 0, HANDLER_AT, &(struct symbol){.function = "on_tick"});
+    symbols__put(scene->symbols, 0, WORK_AT, &(struct symbol){.function = "work"});
+    symbols__put(scene->symbols, 0, RETURN, &(struct symbol){.function = SYMBOL_SIGNAL_RETURN});
+    for (uint64_t i = 0; i < 4; i++)
+        put_handler(scene, 1000 + 200 * i, 1101 + 200 * i, by_signal);
+    PUT(scene, 0, 2000, HEURT_EVENT_THREAD_END, 1000, 0);
+    scene->end = (struct heurt_clock_pair){2000, 2000};
+    return find(scene);
+}
+
+static void what_runs_in_a_handler_interrupts_its_thread(void **state)
+{
+    struct findings *findings = find_handler(*state, true);
+    const struct finding *finding = find_kind(findings, FINDING_SIGNAL);
+    assert_non_null(finding);
+    assert_int_equal(finding->lost_ns, 400);
+    assert_string_equal(finding->place->function, "on_tick");
+    assert_true(finding->is_assumed);
+    assert_true(finding->ranked);
+    findings__free(findings);
+}
+
+static void what_the_program_calls_itself_is_no_handler(void **state)
+{
+    struct findings *findings = find_handler(*state, false);
+    assert_null(find_kind(findings, FINDING_SIGNAL));
+    findings__free(findings);
+}
+
+/* ---- syncs ----------------------------------------------------------------------------------- */
+
+/* So many calls at a file, each of 20 ns off the CPU. */
+static struct findings *find_calls(struct scene *scene, enum heurt_io call)
+{
+    scene__start(scene, 0, 1000);
+    for (uint64_t i = 0; i < CALLS; i++) {
+        uint64_t from = 1000 + 24 * i;
+        PUT(scene, 0, from, HEURT_EVENT_IO, HEURT_SITE(SITE, call),
+            3 | (uint64_t)HEURT_DESCRIPTOR_FILE << 32, 0);
+        PUT(scene, 0, from + 20, HEURT_EVENT_IO LEFT, 0);
+    }
+    PUT(scene, 0, 1000 + 24 * CALLS, HEURT_EVENT_THREAD_END, 4 * CALLS, 0);
+    symbols__put(scene->symbols, 0, SITE, &(struct symbol){.function = "commit"});
+    scene->end = (struct heurt_clock_pair){1000 + 24 * CALLS, 1000 + 24 * CALLS};
+    return find(scene);
+}
+
+/* All take as long: against the fastest nothing is lost, against none all is. */
+static void a_sync_is_compared_with_none(void **state)
+{
+    struct findings *findings = find_calls(*state, HEURT_IO_FSYNC);
+    const struct finding *finding = find_kind(findings, FINDING_DISK);
+    assert_non_null(finding);
+    assert_int_equal(finding->lost_ns, 20 * CALLS);
+    findings__free(findings);
+}
+
+static void a_write_is_compared_with_the_fastest(void **state)
+{
+    struct findings *findings = find_calls(*state, HEURT_IO_WRITE);
+    assert_null(find_kind(findings, FINDING_DISK));
+    findings__free(findings);
+}
+
+/* ---- locks that nobody has ------------------------------------------------------------------- */
+
+/* Thread 0 gives the lock up at once; thread 1, which waits, goes on 300 ns later. */
+static void who_waits_for_a_lock_that_nobody_has_is_told(void **state)
+{
+    struct scene *scene = *state;
+    scene__start(scene, 0, 1000);
+    scene__start(scene, 1, 1000);
+    for (uint64_t i = 0; i < 3; i++) {
+        uint64_t from = 1000 + 600 * i;
+        PUT(scene, 0, from, HEURT_EVENT_LOCK_ACQUIRED, SITE, LOCK);
+        PUT(scene, 1, from + 10, HEURT_EVENT_LOCK_WAIT, SITE, LOCK);
+        PUT(scene, 0, from + 110, HEURT_EVENT_LOCK_RELEASED, SITE, LOCK);
+        PUT(scene, 1, from + 410, HEURT_EVENT_LOCK_WAIT LEFT, 0);
+        PUT(scene, 1, from + 420, HEURT_EVENT_LOCK_RELEASED, SITE, LOCK);
+    }
+    scene__end(scene, 0, 3000);
+    scene__end(scene, 1, 3000);
+    symbols__put(scene->symbols, 0, SITE, &(struct symbol){.function = "update"});
+    struct findings *findings = find(scene);
+    const struct finding *finding = find_kind(findings, FINDING_LOCK);
+    assert_non_null(finding);
+    assert_int_equal(finding->counts.waits, 3);
+    assert_int_equal(finding->counts.wait_ns, 1200);
+    assert_int_equal(finding->counts.blamed_ns + finding->counts.unheld_ns, 1200);
+    assert_true(finding->counts.unheld_ns >= 900);
+    findings__free(findings);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(function) cmocka_unit_test_setup_teardown(function, scene__setup, scene__teardown)
+        TEST(what_runs_in_a_handler_interrupts_its_thread),
+        TEST(what_the_program_calls_itself_is_no_handler),
+        TEST(a_sync_is_compared_with_none),
+        TEST(a_write_is_compared_with_the_fastest),
+        TEST(who_waits_for_a_lock_that_nobody_has_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
