@@ -20,6 +20,12 @@ struct waiting_place {
     uint64_t idle_ns, other_ns;
 };
 
+/* Of a lock, the last time that it became free. */
+struct lock_release {
+    uint32_t thread;
+    uint64_t tick, acquired_site;
+};
+
 struct lane_walk {
     const struct run *run;
     const struct profile *profile;
@@ -27,6 +33,7 @@ struct lane_walk {
     struct vec now;      /* struct lane_now, by thread */
     struct vec places;   /* struct waiting_place */
     struct map place_of; /* process and site: place in these */
+    struct vec releases; /* struct lock_release, by object */
 };
 
 /* ---- which waits are idle -------------------------------------------------------------------- */
@@ -129,6 +136,16 @@ static void keep_wait(struct timeline *timeline, const struct timeline_wait *wai
     }
 }
 
+/* Where who ended the wait was then; of a lock, where that one had taken it. */
+static uint64_t site_of_other(const struct lane_walk *walk, const struct sync_event *event)
+{
+    if (event->object >= walk->releases.count)
+        return event->by_site;
+    const struct lock_release *last = VEC_AT(&walk->releases, struct lock_release, event->object);
+    bool is_it = last->acquired_site && last->thread == event->by && last->tick == event->by_tick;
+    return is_it ? last->acquired_site : event->by_site;
+}
+
 static void take_wait(struct lane_walk *walk, const struct sync_event *event)
 {
     const struct trace *trace = walk->run->trace;
@@ -144,7 +161,7 @@ static void take_wait(struct lane_walk *walk, const struct sync_event *event)
                   .ns = to_ns > from_ns ? to_ns - from_ns : 0,
                   .by_ns = is_ended ? trace__since_start_ns(trace, event->by_tick) : to_ns,
                   .site = event->site,
-                  .by_site = is_ended ? event->by_site : 0});
+                  .by_site = is_ended ? site_of_other(walk, event) : 0});
 }
 
 static void end_wait(struct lane_walk *walk, struct lane_now *now, const struct sync_event *event)
@@ -174,6 +191,10 @@ static void take(struct lane_walk *walk, struct lane_now *now, const struct sync
     case SYNC_EVENT_LEFT:
     case SYNC_EVENT_JOINED:
         end_wait(walk, now, event);
+        break;
+    case SYNC_EVENT_RELEASED:
+        *VEC_REACH(&walk->releases, struct lock_release, event->object) =
+            (struct lock_release){event->thread, event->tick, event->acquired_site};
         break;
     case SYNC_EVENT_RETURNED:
         now->in = COMPONENT_RUNNING;
@@ -216,7 +237,8 @@ static void *start(struct run *run)
                                .profile = profile,
                                .timeline = timeline__new(threads, profile->wall_ns),
                                .now = VEC_OF(struct lane_now),
-                               .places = VEC_OF(struct waiting_place)};
+                               .places = VEC_OF(struct waiting_place),
+                               .releases = VEC_OF(struct lock_release)};
     for (size_t i = 0; i < threads; i++)
         vec__push(&walk->now,
                   &(struct lane_now){.in = COMPONENT_RUNNING, .off = COMPONENT_RUNNING});
@@ -255,6 +277,7 @@ static void *finish(void *self)
         vec__push(&timeline->objects, sync_events__object(events, i));
     vec__free(&walk->now);
     vec__free(&walk->places);
+    vec__free(&walk->releases);
     map__free(&walk->place_of);
     free(walk);
     return timeline;

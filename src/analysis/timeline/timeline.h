@@ -42,8 +42,9 @@ struct timeline_wait {
     uint32_t thread, by; /* index into trace__threads; by: SYNC_EVENT_NOBODY: not known */
     uint32_t object;     /* place in objects; SYNC_EVENT_NO_OBJECT: none */
     uint64_t from_ns, ns;
-    uint64_t by_ns;         /* when it was ended by that one */
-    uint64_t site, by_site; /* 0: not known */
+    uint64_t by_ns;   /* when it was ended by that one */
+    uint64_t site;    /* 0: not known, as below */
+    uint64_t by_site; /* where it was then; of a lock, where it had taken it */
 };
 
 struct timeline {
