@@ -149,6 +149,8 @@ static void a_wait_and_who_ended_it(void **state)
     const struct timeline_lane *lane = VEC_AT(&timeline->lanes, struct timeline_lane, 1);
     assert_int_equal(lane->state_ns[COMPONENT_LOCK], 91000);
     assert_int_equal(life_ns(lane), lane->to_ns - lane->from_ns);
+    assert_int_equal(life_ns(lane),
+                     VEC_AT(&scene->profile->threads, struct profile_thread, 1)->lifetime_ns);
     assert_int_equal(lane->state_ns[COMPONENT_SLEEP] + lane->state_ns[TIMELINE_IDLE], 4000);
     assert_int_equal(timeline->waits.count, 1);
     assert_int_equal(timeline->all_waits_ns, 91000);

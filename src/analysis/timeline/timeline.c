@@ -12,7 +12,6 @@ struct lane_now {
     uint64_t since_ns; /* all before is in its lane */
     unsigned in;       /* state of the wait or call that it is in; COMPONENT_RUNNING: of none */
     unsigned off;      /* why it is off the CPU; COMPONENT_RUNNING: it is not */
-    bool has_begun;
 };
 
 /* What was waited at a place of the program. */
@@ -91,13 +90,11 @@ static struct timeline_lane *lane_of(const struct lane_walk *walk, uint32_t thre
     return VEC_AT(&walk->timeline->lanes, struct timeline_lane, thread);
 }
 
-static void pass_time(struct lane_walk *walk, struct lane_now *now, const struct sync_event *event)
+static void pass_time(struct lane_walk *walk, uint32_t thread, uint64_t tick)
 {
-    struct timeline_lane *lane = lane_of(walk, event->thread);
-    uint64_t ns = trace__since_start_ns(walk->run->trace, event->tick);
-    if (!now->has_begun)
-        lane->from_ns = now->since_ns = ns;
-    now->has_begun = true;
+    struct lane_now *now = VEC_AT(&walk->now, struct lane_now, thread);
+    struct timeline_lane *lane = lane_of(walk, thread);
+    uint64_t ns = trace__since_start_ns(walk->run->trace, tick);
     if (ns <= now->since_ns)
         return;
     timeline__add(walk->timeline, lane, state_of(now), ns - now->since_ns);
@@ -221,9 +218,17 @@ static bool sync(void *self, const struct sync_event *event)
     struct lane_now *now = VEC_AT(&walk->now, struct lane_now, event->thread);
     if (is_cut_off(event) && now->in != COMPONENT_RUNNING && ends_idle(walk, event))
         now->in = TIMELINE_IDLE;
-    pass_time(walk, now, event);
+    pass_time(walk, event->thread, event->tick);
     take(walk, now, event);
     return true;
+}
+
+static void begin_lane(struct lane_walk *walk, const struct trace_thread *thread)
+{
+    uint64_t ns = trace__since_start_ns(walk->run->trace, thread->start_tick);
+    struct timeline_lane *lane = lane_of(walk, (uint32_t)walk->now.count);
+    lane->from_ns = lane->to_ns = ns;
+    vec__push(&walk->now, &(struct lane_now){ns, COMPONENT_RUNNING, COMPONENT_RUNNING});
 }
 
 static void *start(struct run *run)
@@ -231,17 +236,16 @@ static void *start(struct run *run)
     const struct profile *profile = run__result(run, &profile_analysis);
     if (trace__is_aggregated(run->trace) || !profile)
         return NULL;
-    size_t threads = trace__threads(run->trace)->count;
+    const struct vec *threads = trace__threads(run->trace);
     struct lane_walk *walk = memory__zeroed(1, sizeof *walk);
     *walk = (struct lane_walk){.run = run,
                                .profile = profile,
-                               .timeline = timeline__new(threads, profile->wall_ns),
+                               .timeline = timeline__new(threads->count, profile->wall_ns),
                                .now = VEC_OF(struct lane_now),
                                .places = VEC_OF(struct waiting_place),
                                .releases = VEC_OF(struct lock_release)};
-    for (size_t i = 0; i < threads; i++)
-        vec__push(&walk->now,
-                  &(struct lane_now){.in = COMPONENT_RUNNING, .off = COMPONENT_RUNNING});
+    VEC_EACH (thread, threads, struct trace_thread)
+        begin_lane(walk, thread);
     learn_places(walk);
     return walk;
 }
@@ -270,6 +274,9 @@ static void *finish(void *self)
     struct lane_walk *walk = self;
     struct timeline *timeline = walk->timeline;
     const struct sync_events *events = walk->run->sync_events;
+    for (uint32_t i = 0; i < walk->now.count; i++)
+        pass_time(walk, i,
+                  VEC_AT(trace__threads(walk->run->trace), struct trace_thread, i)->end_tick);
     timeline__close_lanes(timeline);
     set_bounds(timeline);
     vec__sort(&timeline->waits, by_start);

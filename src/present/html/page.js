@@ -51,6 +51,8 @@ function duration(ns) {
     }
   return Math.round(ns) + " ns";
 }
+/* With the ns themselves, for who wants them exactly. */
+const exact = ns => el("data", { value: ns == null ? null : Math.round(ns) }, duration(ns));
 const count = n => n == null ? "?" : n.toLocaleString("en-US");
 const share = x => !isFinite(x) ? "?" : x > 0 && x < 0.01 ? "<1 %" : Math.round(100 * x) + " %";
 const sum = list => list.reduce((a, b) => a + b, 0);
@@ -342,12 +344,12 @@ function card_of(card) {
   });
   const most = 6, rest = card.parts.slice(most);
   const parts = card.parts.length < 2 ? NONE : card.parts.slice(0, most).map(p =>
-    [duration(p.lost_ns), name(p.where), name(p.because_of)])
-    .concat(rest.length ? [[duration(sum(rest.map(p => p.lost_ns))), "in " + count(rest.length) + " more", ""]] : []);
+    [exact(p.lost_ns), name(p.where), name(p.because_of)])
+    .concat(rest.length ? [[exact(sum(rest.map(p => p.lost_ns))), "in " + count(rest.length) + " more", ""]] : []);
   const tries = (finding.try || NONE).map(t => el("li", {}, t));
   return el("article", { class: "card", "data-finding": finding.rank },
     el("header", {}, el("h3", {}, finding.rank + "  ", name(card.subject)),
-      el("span", { class: "lost" }, "lost ", doubt(finding), duration(finding.lost_ns), " (", share(finding.share), ")"),
+      el("span", { class: "lost" }, "lost ", doubt(finding), exact(finding.lost_ns), " (", share(finding.share), ")"),
       el("span", { class: "gain" }, "gain ", card.gain)),
     el("p", { class: "cause" }, name(card.cause, 1000)), here,
     parts.length ? table(null, [number("lost"), words("where"), words("because of")], parts) : null,
@@ -367,7 +369,7 @@ function put_findings() {
     body.append(table("What costs little:", [number("lost"), number("share"), words("gain"), words("what")],
       noted.map(c => {
         const f = report.findings[c.index];
-        return [doubt(f) + duration(f.lost_ns), share(f.share), c.gain, name(c.subject)];
+        return [[doubt(f), exact(f.lost_ns)], share(f.share), c.gain, name(c.subject)];
       })));
 }
 
@@ -684,7 +686,7 @@ function put_selection() {
 function put_thread_sums(body) {
   const shown = order.filter(key => report.threads.some(t => t.components_ns[key] > 0));
   body.append(report.threads.length ? table("Of the whole run:", [words("thread"), words("name"), number("life")].concat(shown.map(k => number(k.replace("_", " ")))),
-    report.threads.slice(0, 100).map(t => [String(t.tid), name(t.name, 40), duration(t.lifetime_ns)].concat(shown.map(k => duration(t.components_ns[k])))))
+    report.threads.slice(0, 100).map(t => [String(t.tid), name(t.name, 40), exact(t.lifetime_ns)].concat(shown.map(k => exact(t.components_ns[k])))))
     : el("p", {}, "No thread was recorded."));
 }
 function put_threads() {
@@ -705,8 +707,8 @@ function put_threads() {
     const most = 100, left_out = lanes.length - busy.length;
     list.replaceChildren(table(is_selected() ? "In the selection:" : "Of the whole run:",
       [words("thread"), words("name"), number("life")].concat(shown.map(k => number(words_of[k]))),
-      of.slice(0, most).map(l => [String(l.tid), name(l.label, 40), duration(sum(times.get(l)))].concat(shown.map(k =>
-        duration(times.get(l)[keys.indexOf(k)]))))),
+      of.slice(0, most).map(l => [String(l.tid), name(l.label, 40), exact(sum(times.get(l)))].concat(shown.map(k =>
+        exact(times.get(l)[keys.indexOf(k)]))))),
     el("p", { class: "dim" }, of.length > most ? count(of.length - most) + " more threads are not in this table. " : "",
       !is_selected() && left_out ? count(left_out) + " of these threads had no work; they are not in the bars. " : "",
       "The cost of recording is in what threads worked."));
@@ -735,7 +737,7 @@ function matrix(lock) {
   const lines = sums(who), columns = sums(by), kept = sum(waits.filter(is_of(lock)).map(w => w.ns));
   if (!all) return el("p", {}, "No wait for it is kept", is_selected() ? " in the selection." : ".");
   const cell = (a, b) => {
-    const ns = cells.get(a + "\n" + b), shown = el("td", {}, ns ? duration(ns) : "");
+    const ns = cells.get(a + "\n" + b), shown = el("td", {}, ns ? exact(ns) : "");
     if (ns) shown.style.background = "rgba(213,94,0," + (0.08 + 0.6 * ns / all).toFixed(3) + ")";
     return shown;
   };
@@ -756,15 +758,15 @@ function put_locks() {
     onclick: () => { state.by = by; changed(); } }, "by " + by))), grid);
   listeners.push(() => {
     const known = document_.locks, shown = known.slice(0, most), chosen = known[state.lock] || known[0];
-    const here = lock => duration(sum(waits.filter(is_of(lock)).map(within)));
+    const here = lock => exact(sum(waits.filter(is_of(lock)).map(within)));
     list.replaceChildren(table(count(document_.locks_of) + " in all" + (document_.locks_of > shown.length ? ", the first " + shown.length + " by the time waited" : "") + ".",
       [words("name"), words("kind"), number("taken"), number("had to wait"), number("waited"), number("longest"), number("held")]
         .concat(is_selected() ? [number("waited in the selection")] : []),
       shown.map((lock, i) => [el("button", { type: "button", class: "plain", "aria-pressed": lock === chosen ? "true" : "false",
         onclick: () => { state.lock = i; changed(); } }, name(lock_name(lock), 80)), lock.kind + (lock.idle ? ", idle" : ""),
-      count(lock.acquisitions), count(lock.contended), duration(lock.wait_ns),
-      duration(Math.max(...[lock.exclusive, lock.shared].filter(Boolean).map(s => s.wait.max_ns), 0)),
-      duration(sum([lock.exclusive, lock.shared].filter(Boolean).map(s => s.hold.sum_ns)))].concat(is_selected() ? [here(lock)] : []))));
+      count(lock.acquisitions), count(lock.contended), exact(lock.wait_ns),
+      exact(Math.max(...[lock.exclusive, lock.shared].filter(Boolean).map(s => s.wait.max_ns), 0)),
+      exact(sum([lock.exclusive, lock.shared].filter(Boolean).map(s => s.hold.sum_ns)))].concat(is_selected() ? [here(lock)] : []))));
     grid.replaceChildren(el("h3", {}, "Who blocked whom: ", name(lock_name(chosen), 80)), matrix(chosen));
     body.querySelectorAll("[data-by]").forEach(b => b.setAttribute("aria-pressed", String(b.dataset.by === state.by)));
   });
@@ -870,7 +872,7 @@ function phase_of(phase, number_) {
       of.slice(0, most).map(o => [count(o.turn), String(o.tid), el("button", { type: "button", class: "plain",
         onclick: () => { state.view = clamp([o.start_ns - zero - o.duration_ns, o.start_ns - zero + 2 * o.duration_ns]);
           select([o.start_ns - zero, o.start_ns - zero + o.duration_ns]); } }, duration(o.start_ns - zero)),
-      duration(o.duration_ns), duration(o.more_ns), name(o.place ? place(o.place) : "its own code", 80)]))
+      exact(o.duration_ns), exact(o.more_ns), name(o.place ? place(o.place) : "its own code", 80)]))
       : el("p", { class: "dim" }, phase.outlier_count ? "None of those that are kept is in the selection." : "No iteration stands out."));
   });
   return el("article", { "data-loop": number_ + 1 }, el("h3", {}, name(data.loops[number_] || "loop")),
@@ -953,6 +955,6 @@ window.addEventListener("beforeprint", repaint);
 window.addEventListener("afterprint", repaint);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 window.addEventListener("hashchange", restore);
-page.dataset.ready = "true";
+listeners.push(() => { page.dataset.ready = "true"; });
 restore();
 })();
