@@ -66,7 +66,7 @@ static struct timeline *filled(size_t lanes, size_t adds, uint64_t longest_ns, u
     struct timeline *timeline = timeline__new(lanes, wall_ns);
     VEC_EACH (lane, &timeline->lanes, struct timeline_lane)
         for (size_t i = 0; i < adds; i++)
-            timeline__add(timeline, lane, (unsigned)any(TIMELINE_STATES),
+            timeline__add(timeline, lane, 5 * (unsigned)any(6),
                           any(50) ? any(longest_ns) : any(40 * longest_ns));
     timeline__close_lanes(timeline);
     return timeline;

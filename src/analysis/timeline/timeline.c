@@ -11,7 +11,8 @@
 struct lane_now {
     uint64_t since_ns; /* all before is in its lane */
     unsigned in;       /* state of the wait or call that it is in; COMPONENT_RUNNING: of none */
-    unsigned off;      /* why it is off the CPU; COMPONENT_RUNNING: it is not */
+    unsigned off;      /* why it is off the CPU; COMPONENT_RUNNING: it is not, */
+    bool is_off_told;  /* if the kernel told */
 };
 
 /* What was waited at a place of the program. */
@@ -82,7 +83,10 @@ static bool ends_idle(const struct lane_walk *walk, const struct sync_event *eve
 static unsigned state_of(const struct lane_now *now)
 {
     bool is_off = now->off == COMPONENT_RUNNABLE || now->off == COMPONENT_PAGE_FAULT;
-    return is_off || now->in == COMPONENT_RUNNING ? now->off : now->in;
+    if (is_off || now->in == COMPONENT_RUNNING)
+        return now->off;
+    bool is_on = now->off == COMPONENT_RUNNING && now->is_off_told;
+    return is_on ? now->in + TIMELINE_ON_CPU : now->in;
 }
 
 static struct timeline_lane *lane_of(const struct lane_walk *walk, uint32_t thread)
@@ -228,7 +232,10 @@ static void begin_lane(struct lane_walk *walk, const struct trace_thread *thread
     uint64_t ns = trace__since_start_ns(walk->run->trace, thread->start_tick);
     struct timeline_lane *lane = lane_of(walk, (uint32_t)walk->now.count);
     lane->from_ns = lane->to_ns = ns;
-    vec__push(&walk->now, &(struct lane_now){ns, COMPONENT_RUNNING, COMPONENT_RUNNING});
+    const struct profile_thread *profiled = VEC_FIND(
+        &walk->profile->threads, const struct profile_thread, thread, (uint32_t)walk->now.count);
+    vec__push(&walk->now, &(struct lane_now){ns, COMPONENT_RUNNING, COMPONENT_RUNNING,
+                                             profiled && profiled->has_kernel});
 }
 
 static void *start(struct run *run)

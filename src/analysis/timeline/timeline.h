@@ -9,9 +9,10 @@
  * TIMELINE_BYTES_MOST is not kept (the last one always is), so that memory is bounded by threads,
  * whatever the number of events.  Waits are the longest ones of those that are not idle.
  *
- * States are components, and idle: waiting for work, as the profile has it.  What recording cost is
- * in running.  Times are in ns since the session's start.  One walk by time; NULL of aggregated
- * runs, which keep no order of events. */
+ * States are components, and idle: waiting for work, as the profile has it; and each of them
+ * + TIMELINE_ON_CPU: in such a call, but on a CPU.  What recording cost is in running.  Times are
+ * in ns since the session's start.  One walk by time; NULL of aggregated runs, which keep no order
+ * of events. */
 #ifndef HEURT_ANALYSIS_TIMELINE_TIMELINE_H
 #define HEURT_ANALYSIS_TIMELINE_TIMELINE_H
 
@@ -19,9 +20,10 @@
 #include "analysis/sync/sync_events.h"
 
 #define TIMELINE_IDLE COMPONENTS
-#define TIMELINE_STATES (COMPONENTS + 1)
+#define TIMELINE_ON_CPU (COMPONENTS + 1)
+#define TIMELINE_STATES (2 * TIMELINE_ON_CPU)
 #define TIMELINE_LEVELS 8u
-#define TIMELINE_BYTES_MOST 400000u
+#define TIMELINE_BYTES_MOST 800000u
 #define TIMELINE_WAITS_MOST 3000u
 
 struct timeline_piece {

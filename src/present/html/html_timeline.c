@@ -64,11 +64,13 @@ static const struct table lanes_table =
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
+/* The same again follow, on a CPU. */
 struct state_cells {
     const char *key, *words;
 };
 
 static const struct table states_table = OBJECT(state_cells, FIELDS(state_cells, key, words));
+_Static_assert(TIMELINE_STATES == 2 * (COMPONENTS + 1), "components and idle, twice");
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 

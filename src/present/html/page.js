@@ -125,15 +125,19 @@ const words_of = {};
 if (line) for (const s of line.states) words_of[s.key] = s.words;
 const zero = line ? line.from_ns : 0, whole = line ? line.to_ns - line.from_ns : 0;
 const lanes = line ? line.lanes : NONE;
+/* States come twice: off a CPU, and in such a call, but on one. */
+const fold = list => keys.map((_, i) => list[i] + list[i + keys.length]);
 lanes.forEach((lane, i) => Object.assign(lane, {
+  state_ns: fold(lane.state_ns),
   index: i, from: Math.max(lane.from_ns - zero, 0), to: lane.to_ns - zero, decoded: [],
   label: lane.tid === lane.pid ? "main" : lane.name || "thread",
 }));
 
-/* The pieces of a lane at a level: where each begins, its state, and of a mixed one the time of each. */
+/* The pieces of a lane at a level: where each begins, its state, whether it was on a CPU in it, and of a mixed
+ * one the time of each. */
 function pieces(lane, level) {
   if (lane.decoded[level]) return lane.decoded[level];
-  const bytes = atob(lane.levels[level] || ""), starts = [], states = [], parts = [];
+  const bytes = atob(lane.levels[level] || ""), starts = [], states = [], on = [], parts = [];
   let at = 0, now = lane.from;
   const next = () => {
     let value = 0, scale = 1, byte;
@@ -146,14 +150,15 @@ function pieces(lane, level) {
     at += mixed;
     for (let left = mixed ? first - 128 : 1; left > 0; left--) {
       const state = bytes.charCodeAt(at++), ns = next();
-      several.push([state, ns]);
+      several.push([state % keys.length, ns, state >= keys.length]);
       now += ns;
     }
     states.push(several[0][0]);
+    on.push(several[0][2]);
     parts.push(mixed ? several : null);
   }
   starts.push(now);
-  return lane.decoded[level] = { starts, states, parts };
+  return lane.decoded[level] = { starts, states, on, parts };
 }
 /* The coarsest level that is fine enough. */
 function level_for(ns) {
@@ -169,11 +174,11 @@ function first_at(starts, time) {
   }
   return low;
 }
-/* Tells each piece between two times, cut to them: take(from, to, state, part of it by state or null). */
+/* Tells each piece between two times, cut to them: take(from, to, state, its parts or null, all of its ns, on). */
 function each_piece(lane, level, from, to, take) {
-  const { starts, states, parts } = pieces(lane, level);
+  const { starts, states, on, parts } = pieces(lane, level);
   for (let i = first_at(starts, from); i < states.length && starts[i] < to; i++)
-    take(Math.max(starts[i], from), Math.min(starts[i + 1], to), states[i], parts[i], starts[i + 1] - starts[i]);
+    take(Math.max(starts[i], from), Math.min(starts[i + 1], to), states[i], parts[i], starts[i + 1] - starts[i], on[i]);
 }
 /* What the lane did between two times; of the ends of mixed pieces their part. */
 function lane_times(lane, range) {
@@ -391,6 +396,10 @@ const row_of = lane => rows.findIndex(r => r.lanes.includes(lane));
 const x_of = (time, width) => LABEL + (time - state.view[0]) / (state.view[1] - state.view[0]) * (width - LABEL);
 const time_at = (x, width) => state.view[0] + (x - LABEL) / (width - LABEL) * (state.view[1] - state.view[0]);
 
+function add_parts(times, parts, weight) {
+  for (const [s, t] of parts) times.set(s, (times.get(s) || 0) + t * weight);
+  return times;
+}
 /* What is narrower than a pixel is put together, so that every column shows all states of its time. */
 function draw_lane(pen, lane, y, height, width) {
   const [from, to] = state.view, ns_a_pixel = (to - from) / (width - LABEL), column = new Map();
@@ -413,11 +422,11 @@ function draw_lane(pen, lane, y, height, width) {
     const x0 = x_of(a, width), x1 = x_of(b, width);
     if (x1 - x0 < 1) {
       if (Math.floor(x0) !== at) { flush(); at = Math.floor(x0); }
-      for (const [s, t] of part || [[one, b - a]]) column.set(s, (column.get(s) || 0) + (part ? t * (b - a) / ns : t));
+      add_parts(column, part || [[one, ns]], (b - a) / ns);
       return;
     }
     flush();
-    if (part) stack(x0, x1 - x0, new Map(part), ns);
+    if (part) stack(x0, x1 - x0, add_parts(new Map(), part, 1), ns);
     else { pen.fillStyle = look(keys[one]); pen.fillRect(x0, y, x1 - x0, height); }
   });
   flush();
@@ -496,15 +505,15 @@ function draw(pen, width, height) {
 function cpu_data(bins) {
   const [from, to] = state.view, wide = (to - from) / bins, level = level_for(wide);
   const used = new Array(bins).fill(0), wanted = new Array(bins).fill(0), times = [];
-  const working = keys.indexOf("running"), runnable = keys.indexOf("runnable");
+  const runnable = keys.indexOf("runnable"), using = [keys.indexOf("running"), keys.indexOf("page_fault")];
   const fill = (list, a, b, weight) => {
     for (let i = Math.max(Math.floor((a - from) / wide), 0); i < bins && from + i * wide < b; i++)
       list[i] += Math.max(Math.min(b, from + (i + 1) * wide) - Math.max(a, from + i * wide), 0) * weight / wide;
   };
   for (const lane of selected_lanes())
-    each_piece(lane, level, from, to, (a, b, one, part, ns) => {
-      for (const [s, t] of part || [[one, ns]])
-        if (s === working) fill(used, a, b, t / ns); else if (s === runnable) fill(wanted, a, b, t / ns);
+    each_piece(lane, level, from, to, (a, b, one, part, ns, on) => {
+      for (const [s, t, is_on] of part || [[one, ns, on]])
+        if (is_on || using.includes(s)) fill(used, a, b, t / ns); else if (s === runnable) fill(wanted, a, b, t / ns);
     });
   for (let i = 0; i < bins; i++) times.push(from + (i + 0.5) * wide);
   return [times, used, wanted.map((w, i) => w + used[i])];
@@ -518,9 +527,9 @@ function make_chart(host) {
     cursor: { y: false, drag: { x: true, y: false, setScale: false } },
     scales: { x: { time: false, range: () => state.view.slice() }, y: { range: (u, low, high) => [0, Math.max(high || 0, 1) * 1.05] } },
     axes: [{ stroke: axis, grid, values: (u, ticks) => ticks.map(t => duration(t)) },
-      { stroke: axis, grid, size: LABEL - 18, label: "CPUs", labelSize: 18,
+      { stroke: axis, grid, size: LABEL - 18, space: 18, label: "CPUs", labelSize: 18,
         incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], values: (u, ticks) => ticks.map(String) }],
-    series: [{}, series("used", "running", "rgba(0,158,115,.25)"), Object.assign(series("used or wanted", "lock"), { dash: [5, 3] })],
+    series: [{}, series("used", "running", "rgba(0,158,115,.25)"), Object.assign(series("used or wanted", "running"), { stroke: () => theme("--ink"), dash: [4, 3], width: 1 })],
     hooks: { setSelect: [u => {
       if (u.select.width > 2) select([u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")]);
       if (u.select.width) u.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
