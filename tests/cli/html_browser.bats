@@ -222,7 +222,7 @@ ledger() { # PATH
 @test "what is selected stands in the address, and is shown again" {
     tid=$(ledger 'threads[1].tid')
     dom "$BATS_FILE_TMPDIR/page.html#time=1-2&threads=$tid" >out
-    grep -q 'Selected: 1.00 ms to 2.00 ms' out
+    grep -q 'Selected: 1.000 ms to 2.000 ms' out
     [ ! -s console ] || fail "$(cat console)"
 }
 

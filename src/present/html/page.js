@@ -51,6 +51,17 @@ function duration(ns) {
     }
   return Math.round(ns) + " ns";
 }
+/* When: digits enough for what is looked at closely. */
+function moment(ns) {
+  const [unit, text, digits] = ns >= 1e9 ? [1e9, " s", 6] : ns >= 1e6 ? [1e6, " ms", 3] : [1e3, " us", 0];
+  return (ns / unit).toFixed(digits) + text;
+}
+/* Times at equal distances. */
+function ticks_text(ticks) {
+  const last = Math.abs(ticks.at(-1) || 0), [unit, text] = last >= 1e9 ? [1e9, " s"] : last >= 1e6 ? [1e6, " ms"] : [1e3, " us"];
+  const digits = ticks.length > 1 ? Math.min(Math.max(Math.ceil(-Math.log10((ticks[1] - ticks[0]) / unit) - 1e-9), 0), 9) : 3;
+  return ticks.map(t => (t / unit).toFixed(digits) + text);
+}
 /* With the ns themselves, for who wants them exactly. */
 const exact = ns => el("data", { value: ns == null ? null : Math.round(ns) }, duration(ns));
 const count = n => n == null ? "?" : n.toLocaleString("en-US");
@@ -206,13 +217,20 @@ const waits = line ? line.waits.ns.map((ns, i) => {
 
 const state = { view: [0, whole], range: null, threads: new Set(), wait: null, lock: 0, by: "places",
   flame: "waiting", unfolded: false };
-const listeners = [];
-let is_pending = false;
-/* Panels follow at the next frame. */
+/* Who follows what is shown, at the next frame; panels only what is selected. */
+const viewers = [], panels = [];
+let is_pending = false, last_selected = null;
+const selected = () => JSON.stringify([state.range, [...state.threads], state.lock, state.by, state.flame]);
+function follow_state() {
+  is_pending = false;
+  viewers.forEach(f => f());
+  if (selected() !== last_selected) panels.forEach(f => f());
+  last_selected = selected();
+  save();
+}
 function changed() {
-  if (is_pending) return;
+  if (!is_pending) requestAnimationFrame(follow_state);
   is_pending = true;
-  requestAnimationFrame(() => { is_pending = false; listeners.forEach(f => f()); save(); });
 }
 const is_selected = () => state.range !== null || state.threads.size > 0;
 const has_lane = lane => !state.threads.size || state.threads.has(lane.index);
@@ -341,7 +359,7 @@ function finding_within(card) {
 const doubt = finding => finding.confidence === "measured" ? "" : "~";
 function card_of(card) {
   const finding = report.findings[card.index], here = el("p", { class: "dim here", hidden: true });
-  listeners.push(() => {
+  panels.push(() => {
     const ns = is_selected() ? finding_within(card) : null;
     here.hidden = !is_selected();
     here.textContent = ns == null ? "In the selection: not known, single times of it are not kept."
@@ -526,7 +544,7 @@ function make_chart(host) {
     width: host.clientWidth || 800, height: 120, padding: [8, 0, 0, 0], legend: { show: false },
     cursor: { y: false, drag: { x: true, y: false, setScale: false } },
     scales: { x: { time: false, range: () => state.view.slice() }, y: { range: (u, low, high) => [0, Math.max(high || 0, 1) * 1.05] } },
-    axes: [{ stroke: axis, grid, values: (u, ticks) => ticks.map(t => duration(t)) },
+    axes: [{ stroke: axis, grid, space: 90, values: (u, ticks) => ticks_text(ticks) },
       { stroke: axis, grid, size: LABEL - 18, space: 18, label: "CPUs", labelSize: 18,
         incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], values: (u, ticks) => ticks.map(String) }],
     series: [{}, series("used", "running", "rgba(0,158,115,.25)"), Object.assign(series("used or wanted", "running"), { stroke: () => theme("--ink"), dash: [4, 3], width: 1 })],
@@ -604,9 +622,9 @@ function piece_at(row, time) {
 }
 function wait_words(wait) {
   const object = wait.object ? wait.object.kind + " " + wait.object.name : "another thread's end or a signal";
-  return [wait.lane.label + " " + wait.lane.tid + " waited " + duration(wait.ns) + " at " + duration(wait.from) + " for " +
+  return [wait.lane.label + " " + wait.lane.tid + " waited " + duration(wait.ns) + " at " + moment(wait.from) + " for " +
     cut(clean(object), 120) + " in " + cut(clean(wait.place), 120) + ".",
-  wait.by ? " " + wait.by.label + " " + wait.by.tid + " ended it in " + cut(clean(wait.by_place), 120) + " at " + duration(wait.by_at) + "."
+  wait.by ? " " + wait.by.label + " " + wait.by.tid + " ended it in " + cut(clean(wait.by_place), 120) + " at " + moment(wait.by_at) + "."
     : " Who ended it is not known."].join("");
 }
 function on_pointer(event) {
@@ -620,7 +638,7 @@ function on_pointer(event) {
     strip.paint();
   } else if (event.type === "pointermove") {
     const what = x >= LABEL ? piece_at(row, time) : null;
-    status.textContent = what ? row.label + ": " + what + " at " + duration(time) : state.wait ? wait_words(state.wait) : "";
+    status.textContent = what ? row.label + ": " + what + " at " + moment(time) : state.wait ? wait_words(state.wait) : "";
   } else if (event.type === "pointerup" && drag) {
     const { x: began, range } = drag;
     drag = null;
@@ -668,7 +686,7 @@ function put_timeline() {
   for (const type of ["focus", "blur"]) strip.addEventListener(type, () => strip.paint());
   make_rows();
   if (window.uPlot) make_chart(host);
-  listeners.push(() => {
+  viewers.push(() => {
     make_rows();
     strip.paint();
     if (chart) { chart.setData(cpu_data(Math.max(Math.floor(((host.clientWidth || 800) - LABEL) / 3), 50))); }
@@ -682,9 +700,9 @@ function put_selection() {
   const text = el("span"), bar = el("div", { id: "selection", hidden: true, role: "status" }, text,
     el("button", { type: "button", onclick: () => select(null, new Set()) }, "clear"));
   page.append(bar);
-  listeners.push(() => {
+  panels.push(() => {
     bar.hidden = !is_selected();
-    text.textContent = "Selected: " + (state.range ? duration(state.range[0]) + " to " + duration(state.range[1]) : "the whole run") +
+    text.textContent = "Selected: " + (state.range ? moment(state.range[0]) + " to " + moment(state.range[1]) : "the whole run") +
       (state.threads.size ? ", " + cut(clean(selected_lanes().map(l => l.label + " " + l.tid).join(", ")), 100) : ", all threads");
   });
 }
@@ -705,7 +723,7 @@ function put_threads() {
   }
   const bars = el("div", { id: "roles" }), body = section("threads", "What threads did"), list = el("div", { id: "thread-times" });
   body.append(bars, list);
-  listeners.push(() => {
+  panels.push(() => {
     const of = selected_lanes(), busy = of.filter(l => l.had_work), times = new Map(of.map(l => [l, lane_times(l, state.range)]));
     bars.replaceChildren(...roles(busy).slice(0, 8).map(role => {
       const all = by_key(add_times(role.map(l => times.get(l)))), life = sum(Object.values(all));
@@ -765,7 +783,7 @@ function put_locks() {
   const list = el("div", { id: "lock-list" }), grid = el("div", { id: "matrix" }), most = 25;
   body.append(list, el("div", { class: "tools" }, ["places", "threads"].map(by => el("button", { type: "button", "data-by": by,
     onclick: () => { state.by = by; changed(); } }, "by " + by))), grid);
-  listeners.push(() => {
+  panels.push(() => {
     const known = document_.locks, shown = known.slice(0, most), chosen = known[state.lock] || known[0];
     const here = lock => exact(sum(waits.filter(is_of(lock)).map(within)));
     list.replaceChildren(table(count(document_.locks_of) + " in all" + (document_.locks_of > shown.length ? ", the first " + shown.length + " by the time waited" : "") + ".",
@@ -849,12 +867,12 @@ function put_flames() {
     host.style.height = (top.all ? fill(top.node, 0, 1, 0) : 0) * ROW + "px";
   }
   body.append(el("div", { class: "tools" }, ["waiting", "lost", "working"].map(mode => el("button", { type: "button", "data-mode": mode,
-    onclick: () => { state.flame = mode; changed(); } }, mode)), el("button", { type: "button", onclick: () => { top = null; changed(); } }, "whole")), note, host);
-  listeners.push(() => {
+    onclick: () => { state.flame = mode; changed(); } }, mode)), el("button", { type: "button", onclick: () => { top.node = top.whole; paint(); } }, "whole")), note, host);
+  panels.push(() => {
     body.querySelectorAll("[data-mode]").forEach(b => b.setAttribute("aria-pressed", String(b.dataset.mode === state.flame)));
     if (top && top.mode === state.flame) return;
     const node = flame_tree(state.flame);
-    top = { mode: state.flame, node, all: node.ns };
+    top = { mode: state.flame, node, whole: node, all: node.ns };
     paint();
   });
 }
@@ -873,7 +891,7 @@ function phase_strip(phase) {
 }
 function phase_of(phase, number_) {
   const outliers = el("div", { class: "outliers" }), most = 12, body = (phase.body || NONE).map(place).join(", ");
-  listeners.push(() => {
+  panels.push(() => {
     const tids = new Set(selected_lanes().map(l => l.tid)), [from, to] = state.range || [-Infinity, Infinity];
     const of = phase.outliers.filter(o => tids.has(o.tid) && o.start_ns - zero < to && o.start_ns - zero + o.duration_ns > from);
     outliers.replaceChildren(of.length ? table("Iterations that stand out" + (is_selected() ? " in the selection" : "") + ": " + count(of.length) +
@@ -958,12 +976,12 @@ const repaint = () => {
   if (chart) chart.setSize({ width: document.getElementById("cpus").clientWidth, height: 120 });
   painters.forEach(paint => paint());
 };
-listeners.push(() => painters.forEach(paint => paint()));
+panels.push(() => painters.forEach(paint => paint()));
 window.addEventListener("resize", repaint);
 window.addEventListener("beforeprint", repaint);
 window.addEventListener("afterprint", repaint);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 window.addEventListener("hashchange", restore);
-listeners.push(() => { page.dataset.ready = "true"; });
+panels.push(() => { page.dataset.ready = "true"; });
 restore();
 })();
