@@ -169,7 +169,7 @@ ledger() { # PATH
     for rank in $(ledger 'findings[ranked=true].rank'); do ledger "findings[rank=$rank].lost_ns"; done >known
     diff known shown
     probed waited | numbers >shown
-    "$JSON_GET" "$BATS_FILE_TMPDIR/locks.json" 'locks[].wait_ns' | head -n 25 | diff - shown
+    "$JSON_GET" "$BATS_FILE_TMPDIR/locks.json" 'locks[].wait_ns' | head -n 15 | diff - shown
     ledger 'threads[].lifetime_ns' >known
     probed lives | numbers | paste - known | awk '{ d = $1 - $2; if (d > 2 || d < -2) exit 1 }'
     [ "$(probed loops)" -ge 1 ]

@@ -780,7 +780,7 @@ function put_locks() {
       : document_ ? "The program took no lock and waited at nothing that heurt knows." : "Locks were not looked at."));
     return;
   }
-  const list = el("div", { id: "lock-list" }), grid = el("div", { id: "matrix" }), most = 25;
+  const list = el("div", { id: "lock-list" }), grid = el("div", { id: "matrix" }), most = 15;
   body.append(list, el("div", { class: "tools" }, ["places", "threads"].map(by => el("button", { type: "button", "data-by": by,
     onclick: () => { state.by = by; changed(); } }, "by " + by))), grid);
   panels.push(() => {
@@ -883,9 +883,9 @@ function phase_strip(phase) {
   return canvas({ class: "strip", role: "img", "aria-label": "the longest iteration at each time" }, 34, (pen, width, height) => {
     const from = phase.start_ns - zero, cell = (phase.end_ns - phase.start_ns) / phase.strip_ns.length, most = Math.max(...phase.strip_ns, 1);
     phase.strip_ns.forEach((ns, i) => {
-      const x = (from + i * cell) / whole * width, tall = ns / most * height;
+      const a_ns = (width - LABEL) / whole, x = LABEL + (from + i * cell) * a_ns, tall = ns / most * height;
       pen.fillStyle = ns > phase.threshold_ns ? looks.lock[0] : looks.running[0];
-      pen.fillRect(x, height - tall, Math.max(cell / whole * width - 0.5, 0.5), tall);
+      pen.fillRect(x, height - tall, Math.max(cell * a_ns - 0.5, 0.5), tall);
     });
   });
 }
