@@ -40,7 +40,7 @@ between() { # BEGIN END: what of the page lies between a line's beginning and th
     [ "$(grep -o '<script[^>]*>' "$page" | tr '\n' ' ')" = '<script type="application/json" id="data"> <script> ' ]
     ! grep -qiE '<link|<img|<iframe|@import|url\(|src=|href=' "$page" || fail "it asks for something"
     grep -q 'Copyright (c) 2022 Leon Sorokin' "$page"
-    own=$(cat "$HEURT_SOURCE/src/present/html/page.js" "$HEURT_SOURCE/src/present/html/page.css" | wc -c)
+    own=$(cat "$HEURT_SOURCE"/src/present/html/page* | wc -c)
     [ "$own" -le 110000 ]
 }
 

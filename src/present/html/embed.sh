@@ -1,8 +1,9 @@
 #!/bin/sh
-# embed.sh PAGE.CSS PAGE.JS UPLOT.CSS UPLOT.JS LICENSE: prints page_parts.c, the constant parts of the page of
+# embed.sh PAGE.CSS UPLOT.CSS UPLOT.JS LICENSE PAGE.JS…: prints page_parts.c, the constant parts of the page of
 # heurt report --html. A browser runs of it what has the hashes that stand in its policy, and nothing else.
 set -eu
-page_css=$1 page_js=$2 uplot_css=$3 uplot_js=$4 license=$5
+page_css=$1 uplot_css=$2 uplot_js=$3 license=$4
+shift 4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -21,7 +22,10 @@ cat "$uplot_css" "$page_css" >"$work/style"
     printf '/* uPlot:\n'
     cat "$license"
     printf '*/\n'
-    cat "$uplot_js" "$page_js"
+    cat "$uplot_js"
+    printf '(function () {\n"use strict";\n'
+    cat "$@"
+    printf '})();\n'
 } >"$work/script"
 if grep -qi '<!--\|</s' "$work/style" "$work/script"; then
     echo "embed.sh: what is embedded would end its element" >&2
