@@ -119,6 +119,7 @@ complete -c heurt -n "$in_report" -l median -d 'One like the median to compare w
 complete -c heurt -n "$in_report" -a iteration -d 'The iterations of the program (with --compare)'
 complete -c heurt -n "$in_report" -l json -d 'As JSON'
 complete -c heurt -n "$in_report" -l csv -d 'As comma-separated values'
+complete -c heurt -n "$in_report" -l html -r -d 'As a page for a browser'
 
 set -l in_structure '__fish_seen_subcommand_from structure'
 complete -c heurt -n "$in_structure" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'

@@ -7,9 +7,11 @@
 #include "base/nearest.h"
 #include "cmd/command.h"
 #include "cmd/compare.h"
+#include "cmd/html_file.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
 #include "cmd/values.h"
+#include "present/html/html.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -30,6 +32,7 @@ struct report_options {
     uint64_t width;                    /* 0: not given */
     uint64_t slow, fast, at_ns;        /* of --compare; 0, 0, UINT64_MAX: not given */
     const char *class;                 /* a number or a name; NULL: the first screen */
+    const char *html;                  /* a file; NULL: no page */
     struct vec keys, ignores, forgets; /* const char * */
 };
 
@@ -52,6 +55,33 @@ static void present(const void *subject, const struct style *style, FILE *out)
         presenter->coverage(showing->report, style, out);
     else
         presenter->classes(showing->report, showing->rank, style, out);
+}
+
+static void put_page(const void *subject, FILE *out)
+{
+    html__put(subject, out);
+}
+
+/* What is not found out, of an aggregated run for one, is missing in the page, which says it. */
+static int write_page(const struct report_options *options, struct loaded *loaded)
+{
+    static const struct locks_filter everything;
+    run__ask(&loaded->run, &findings_analysis, NULL);
+    run__ask(&loaded->run, &timeline_analysis, NULL);
+    if (!trace__is_aggregated(loaded->trace)) {
+        run__ask(&loaded->run, &locks_analysis, &everything);
+        run__ask(&loaded->run, &iterations_analysis, NULL);
+    }
+    int status = loaded__analyse(loaded);
+    if (status)
+        return status;
+    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile,
+                     run__result(&loaded->run, &findings_analysis), 0);
+    const struct html_page page = {.report = &loaded->report,
+                                   .locks = run__result(&loaded->run, &locks_analysis),
+                                   .iterations = run__result(&loaded->run, &iterations_analysis),
+                                   .timeline = run__result(&loaded->run, &timeline_analysis)};
+    return html_file__write(options->directory, options->html, put_page, &page);
 }
 
 /* A threshold, or what makes a class, is asked of classes; JSON has both. */
@@ -142,6 +172,8 @@ static int report_on_loaded(const struct report_options *options, const struct v
     if (options->classes != CLASSES_UNSAID && loaded->profile->view != view)
         say("the run was recorded with --aggregate, which keeps no order of events: its classes "
             "are by site");
+    if (options->html)
+        return write_page(options, loaded);
     if (options->view == VIEW_SUMMARY || options->view == VIEW_CLASSES)
         return (shows_findings(options) ? show_findings : show_classes)(options, loaded);
     status = show(present, &(struct showing){options, &loaded->report, 0});
@@ -316,6 +348,11 @@ static const struct option_row option_rows[] = {
      FLAG(struct report_options, median)},
     FORMAT_ROW(struct report_options, presenter, json, &presenter_json),
     FORMAT_ROW(struct report_options, presenter, csv, &presenter_csv),
+    {.name = "html",
+     .value = "FILE",
+     .help = "everything as a page for a browser, in one file",
+     .group = 'f',
+     TEXT(struct report_options, html)},
     {.name = "classes",
      .help = "the table of classes, by score, not what they come to",
      .group = 'v',
@@ -379,7 +416,13 @@ static int parse(const struct command *self, int argc, char **argv, struct repor
     if (status == 0 && !options->compare &&
         (options->slow || options->fast || options->median || options->at_ns != UINT64_MAX))
         status = wrong_usage(self, "--slow, --at, --fast and --median go with --compare");
-    return status ? status : take_class(self, argc, argv, options);
+    if (status == 0)
+        status = take_class(self, argc, argv, options);
+    if (status == 0 && options->html &&
+        (options->class || options->compare || options->view != VIEW_SUMMARY))
+        status = wrong_usage(self, "--html is the whole report: no class, --compare, --classes, "
+                                   "--coverage or --audit goes with it");
+    return status;
 }
 
 static int run(const struct command *self, int argc, char **argv)

@@ -243,7 +243,8 @@ void trace_directory__unmake(const char *path, bool moved)
 
 bool trace_directory__holds(const char *directory, const char *path)
 {
-    static const char *const names[] = {HEURT_EVENTS_FILE, HEURT_SYMBOLS_FILE};
+    static const char *const names[] = {HEURT_EVENTS_FILE, HEURT_SYMBOLS_FILE,
+                                        "heurt.rules"}; /* what reports remember of it */
     struct stat file, own;
     bool holds = false;
     for (size_t i = 0; !holds && i < sizeof names / sizeof *names; i++) {

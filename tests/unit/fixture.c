@@ -86,7 +86,7 @@ static const char *next_text(char **line)
 /* ---- bodies of definitions ------------------------------------------------------------------- */
 
 struct body {
-    char bytes[4096];
+    char bytes[16384];
     size_t count;
 };
 

@@ -48,6 +48,7 @@ may_stand_on() {
     ledger) echo cause events sync callsite ;;
     findings) echo replay ledger locks memory cause events sync callsite ;;
     replay) echo ledger events sync callsite ;;
+    timeline) echo ledger sync callsite ;;
     iterations | outliers) echo structure events callsite ;;
     compare) echo iterations ledger events sync callsite ;;
     esac

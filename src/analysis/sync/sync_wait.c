@@ -46,8 +46,10 @@ static void call_begins(struct sync_events *walk, struct thread_state *thread,
     if (!walk->details)
         return;
     const struct event event = {step->tick, step->id, step->words, step->payload};
-    sync_events__tell(walk, thread, SYNC_EVENT_CALLED, SYNC_EVENT_NO_OBJECT)->how =
-        class_kind__component(call__kind(&event));
+    struct sync_event *called =
+        sync_events__tell(walk, thread, SYNC_EVENT_CALLED, SYNC_EVENT_NO_OBJECT);
+    called->how = class_kind__component(call__kind(&event));
+    called->site = HEURT_SITE_ADDRESS(step->payload[0]);
 }
 
 static void outermost_begins(struct sync_events *walk, struct thread_state *thread,

@@ -211,10 +211,8 @@ static const struct table document_table =
            FIELD_OBJECT("audit", locks_document, audit, audit_table), FIELD_ONE("path", path_row),
            FIELD_WARNINGS);
 
-static void put_document(const struct locks_report *locks, size_t rank, const struct style *style,
-                         FILE *out)
+struct json_object *locks_document__new(const struct locks_report *locks, size_t rank)
 {
-    (void)style;
     struct locks_document root = {
         .run = run_cells__of(locks->report),
         .locks = locks,
@@ -224,7 +222,14 @@ static void put_document(const struct locks_report *locks, size_t rank, const st
         .audit = {locks, locks__add_up(locks)},
         .result = *locks->result};
     root.run.warnings = &locks->result->warnings;
-    document__put(&document_table, &root, out);
+    return document__new(&document_table, &root);
+}
+
+static void put_document(const struct locks_report *locks, size_t rank, const struct style *style,
+                         FILE *out)
+{
+    (void)style;
+    json__put(locks_document__new(locks, rank), out);
 }
 
 static void whole(const struct locks_report *locks, const struct style *style, FILE *out)

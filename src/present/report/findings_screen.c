@@ -33,10 +33,10 @@ static char *padded(char *text, unsigned width, bool in_front)
     return all;
 }
 
-static char *gain_text(const struct finding *finding, const struct style *style)
+char *finding__gain(const struct finding *finding, bool unicode)
 {
     char gain[GAIN_BYTES];
-    gain__format(finding->wall_gain, style->unicode, gain);
+    gain__format(finding->wall_gain, unicode, gain);
     bool is_number = strcmp(gain, "none") != 0 && strcmp(gain, "?") != 0;
     return memory__format("%s%s", finding->is_assumed && is_number ? "~" : "", gain);
 }
@@ -50,7 +50,7 @@ static char *figures(const struct finding *finding, size_t rank, const struct st
     char *lost = padded(memory__format("%s%s", doubt, duration__format(finding->lost_ns, duration)),
                         LOST_COLUMNS, true);
     char *part = padded(memory__text(share__format(finding->share, share)), SHARE_COLUMNS, true);
-    char *gain = padded(gain_text(finding, style), GAIN_COLUMNS, false);
+    char *gain = padded(finding__gain(finding, style->unicode), GAIN_COLUMNS, false);
     char *text = memory__format("  %-2s %s  %s  %s ", number, lost, part, gain);
     free(number);
     free(lost);
@@ -177,22 +177,22 @@ static char *cause_of(const struct report *report, const struct finding *finding
                       : text__append(text, ".");
 }
 
-static void put_cause(const struct report *report, const struct finding *finding,
-                      const struct style *style, FILE *out)
+char *finding__in_full(const struct report *report, const struct finding *finding)
 {
     char *cause = cause_of(report, finding), *often = how_often(finding);
     char *doing = what_the_other_did(finding), *slower = beside(finding);
-    paragraph__take(style, out, "     ", memory__format("%s%s%s%s", cause, often, doing, slower));
+    char *text = memory__format("%s%s%s%s", cause, often, doing, slower);
     free(cause);
     free(often);
     free(doing);
     free(slower);
+    return text;
 }
 
 /* ---- its parts ------------------------------------------------------------------------------- */
 
-static char *holders_text(const struct report *report, const struct finding *finding,
-                          const struct finding_part *part, const struct style *style)
+char *finding_part__because_of(const struct report *report, const struct finding *finding,
+                               const struct finding_part *part)
 {
     char *text = memory__text(""), unknown[32], percent[16];
     size_t shown = 0;
@@ -206,14 +206,13 @@ static char *holders_text(const struct report *report, const struct finding *fin
         free(name);
     }
     const char *who = has_holder(finding) ? "holder:" : "because of";
-    char *all = *text ? memory__format(" %s %s %s", style->unicode ? "·" : "|", who, text)
-                      : memory__text("");
+    char *all = *text ? memory__format("%s %s", who, text) : memory__text("");
     free(text);
     return all;
 }
 
-static char *part_where(const struct report *report, const struct finding *finding,
-                        const struct finding_part *part)
+char *finding_part__where(const struct report *report, const struct finding *finding,
+                          const struct finding_part *part)
 {
     char unknown[32];
     const struct symbol *symbol = part->place;
@@ -233,10 +232,11 @@ static void put_part(const struct report *report, const struct finding *finding,
                      const struct finding_part *part, const struct style *style, FILE *out)
 {
     char duration[16], *lead;
-    char *where = part_where(report, finding, part),
-         *by = holders_text(report, finding, part, style);
+    char *where = finding_part__where(report, finding, part),
+         *by = finding_part__because_of(report, finding, part);
+    const char *between = !*by ? "" : style->unicode ? " · " : " | ";
     lead = memory__format("     %*s  ", LOST_COLUMNS, duration__format(part->lost_ns, duration));
-    paragraph__take(style, out, lead, memory__format("%s%s", where, by));
+    paragraph__take(style, out, lead, memory__format("%s%s%s", where, between, by));
     free(lead);
     free(where);
     free(by);
@@ -282,8 +282,7 @@ static bool is_one_lock(const struct report *report, const struct finding *findi
                CLASS_LOCK;
 }
 
-/* What the replay can answer. free() it; NULL: nothing. */
-static char *checking_command(const struct report *report, const struct finding *finding)
+char *finding__checking_command(const struct report *report, const struct finding *finding)
 {
     char *what = NULL, *object = finding__object(report, finding);
     if (trace__is_aggregated(report->trace))
@@ -302,7 +301,7 @@ static char *checking_command(const struct report *report, const struct finding 
 static void put_tries(const struct report *report, const struct finding *finding,
                       const struct style *style, FILE *out)
 {
-    char *text = memory__text(""), *command = checking_command(report, finding);
+    char *text = memory__text(""), *command = finding__checking_command(report, finding);
     for (const char *const *try = finding__tries(finding); *try; try++)
         text = text__join(text, style->unicode ? " · " : "; ", *try);
     paragraph__take(style, out, "     To try: ", text);
@@ -319,7 +318,7 @@ static void put_finding(const struct report *report, const struct finding *findi
                         const struct style *style, FILE *out)
 {
     put_headline(report, finding, rank, style, out);
-    put_cause(report, finding, style, out);
+    paragraph__take(style, out, "     ", finding__in_full(report, finding));
     put_parts(report, finding, style, out);
     put_tries(report, finding, style, out);
 }
@@ -345,7 +344,7 @@ static bool has_samples(const struct report *report)
     return sharings && sharings->samples > 0;
 }
 
-static char *looked_at(const struct report *report)
+char *report__looked_at(const struct report *report)
 {
     char number[32], calls_number[32];
     uint64_t calls;
@@ -361,7 +360,7 @@ static char *looked_at(const struct report *report)
                           functions == 1 ? "" : "s", count__format(calls, calls_number));
 }
 
-static char *not_looked_at(const struct report *report)
+char *report__not_looked_at(const struct report *report)
 {
     uint64_t calls;
     char *unseen = report__unseen_words(report);
@@ -392,8 +391,8 @@ static void put_unseen(const struct report *report, const struct style *style, F
 
 static void put_looked_at(const struct report *report, const struct style *style, FILE *out)
 {
-    paragraph__take(style, out, "  ", looked_at(report));
-    paragraph__take(style, out, "  ", not_looked_at(report));
+    paragraph__take(style, out, "  ", report__looked_at(report));
+    paragraph__take(style, out, "  ", report__not_looked_at(report));
     text__runtimes(report, style, out);
 }
 

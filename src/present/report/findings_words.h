@@ -1,4 +1,4 @@
-/* findings_words.h: findings as sentences. Private to the screens of reports. */
+/* findings_words.h: findings as sentences. Private to what shows reports. */
 #ifndef HEURT_PRESENT_REPORT_FINDINGS_WORDS_H
 #define HEURT_PRESENT_REPORT_FINDINGS_WORDS_H
 
@@ -28,7 +28,21 @@ char *finding__verdict(const struct report *report, const struct finding *findin
 char *finding__cause(const struct report *report, const struct finding *finding);
 /* Both, with what it costs. */
 char *finding__sentence(const struct report *report, const struct finding *finding);
-/* What to try, ended by NULL. */
+/* The cause, how often, and what who was waited for did. */
+char *finding__in_full(const struct report *report, const struct finding *finding);
+/* "1.8–2.1×", "~1.2×", "none", "?" */
+char *finding__gain(const struct finding *finding, bool unicode);
+/* Of a part: "in queue_push queue.c:88"; "holder: queue_push 64 %", or "". */
+char *finding_part__where(const struct report *report, const struct finding *finding,
+                          const struct finding_part *part);
+char *finding_part__because_of(const struct report *report, const struct finding *finding,
+                               const struct finding_part *part);
+/* The command by which a replay tells what a change would bring; NULL: it cannot. */
+char *finding__checking_command(const struct report *report, const struct finding *finding);
+/* "Looked at: …", "Not looked at: …" */
+char *report__looked_at(const struct report *report);
+char *report__not_looked_at(const struct report *report);
+/* What to try, ended by NULL. Nothing is to be freed. */
 const char *const *finding__tries(const struct finding *finding);
 
 /* What the report comes to, in a sentence or two. */

@@ -241,10 +241,8 @@ static const struct table document_table = OBJECT(
     FIELD_LIST("threads", thread_rows), FIELD_LIST("classes", classes_of),
     FIELD_LIST("findings", findings_of));
 
-static void put_document(const struct report *report, size_t rank, const struct style *style,
-                         FILE *out)
+struct json_object *report_document__new(const struct report *report, size_t rank)
 {
-    (void)style;
     const struct profile *profile = report->profile;
     size_t unknown, without = profile__without_kernel(profile);
     uint64_t sums[COMPONENTS];
@@ -267,9 +265,17 @@ static void put_document(const struct report *report, size_t rank, const struct 
         .classes_by = profile->view == CLASSES_BY_STRUCTURE ? "structure" : "site",
         .is_aggregated = trace__is_aggregated(report->trace),
     };
-    document__put(&document_table, &root, out);
+    struct json_object *document = document__new(&document_table, &root);
     coverage__free(&root.coverage.coverage);
     free(why);
+    return document;
+}
+
+static void put_document(const struct report *report, size_t rank, const struct style *style,
+                         FILE *out)
+{
+    (void)style;
+    json__put(report_document__new(report, rank), out);
 }
 
 static void whole(const struct report *report, const struct style *style, FILE *out)

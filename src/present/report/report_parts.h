@@ -1,4 +1,5 @@
-/* report_parts.h: parts of the screens of reports. Private to them. */
+/* report_parts.h: parts of the screens of reports. Private to what shows
+ * reports. */
 #ifndef HEURT_PRESENT_REPORT_REPORT_PARTS_H
 #define HEURT_PRESENT_REPORT_REPORT_PARTS_H
 
@@ -11,4 +12,7 @@ void text__head(const struct report *report, const struct style *style, FILE *ou
 void text__roles(const struct report *report, const struct style *style, FILE *out);
 /* "4 threads", of those that had work. free() it. */
 char *workers__text(const struct report *report);
+/* "waiting for a lock": what a thread does then. */
+const char *report__state_words(const struct report *report, enum component component);
+
 #endif

@@ -61,7 +61,7 @@ char *workers__text(const struct report *report)
 
 /* ---- bars ------------------------------------------------------------------------------------ */
 
-static const char *state_words(const struct report *report, enum component component)
+const char *report__state_words(const struct report *report, enum component component)
 {
     static const char *const words[COMPONENTS] = {
         [COMPONENT_LOCK] = "waiting for a lock",
@@ -110,7 +110,7 @@ static void put_bars(const struct report *report, const struct role *role,
     struct flow flow = flow__start(style, out, 4);
     fputs("    ", out);
     flow.column = flow.indent;
-    put_bar(&flow, state_words(report, COMPONENT_RUNNING),
+    put_bar(&flow, report__state_words(report, COMPONENT_RUNNING),
             (double)left[COMPONENT_RUNNING] / all_ns);
     if ((double)role->idle_ns >= BAR_FROM * all_ns)
         put_bar(&flow, "idle", (double)role->idle_ns / all_ns);
@@ -121,7 +121,8 @@ static void put_bars(const struct report *report, const struct role *role,
         if ((double)left[most] < BAR_FROM * all_ns)
             others_ns += left[most];
         else
-            put_bar(&flow, state_words(report, (enum component)most), (double)left[most] / all_ns);
+            put_bar(&flow, report__state_words(report, (enum component)most),
+                    (double)left[most] / all_ns);
         left[most] = 0;
     }
     if ((double)others_ns >= BAR_FROM * all_ns)

@@ -73,6 +73,10 @@ struct table_rows phase_rows(const struct report *report, const struct iteration
 struct table_rows point_rows(const struct points_report *shown);
 struct table_rows whatif_rows(const struct whatif_view *view);
 
+/* Whole documents, the caller's: heurt.report/1, heurt.locks/1. */
+struct json_object *report_document__new(const struct report *report, size_t rank);
+struct json_object *locks_document__new(const struct locks_report *locks, size_t rank);
+
 extern const struct table_source classes_source, class_threads_source, blockers_source,
     evidence_source, coverage_source, findings_source, threads_source, locks_source,
     lock_sites_source, lock_pairs_source, lock_waits_source, path_source, structure_source,

@@ -1,0 +1,19 @@
+/* internal.h: what the files of the page share. */
+#ifndef HEURT_PRESENT_HTML_INTERNAL_H
+#define HEURT_PRESENT_HTML_INTERNAL_H
+
+#include "present/html/html.h"
+
+struct json_object;
+struct table_rows;
+
+/* What the page shows, heurt.page/1; the caller's. */
+struct json_object *html_data__new(const struct html_page *page);
+/* Its timeline: no row or one. table_rows__free it. */
+struct table_rows html_timeline__row(const struct html_page *page);
+
+/* page*.js and page.css in page_parts.c, which embed.sh makes: what stands before the text, between
+ * it and the data, and behind the data. */
+extern const char html_page_head[], html_page_middle[], html_page_tail[];
+
+#endif
