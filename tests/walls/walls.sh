@@ -49,7 +49,7 @@ may_stand_on() {
     findings) echo replay ledger locks memory cause events sync callsite ;;
     replay) echo ledger events sync callsite ;;
     iterations | outliers) echo structure events callsite ;;
-    timeline) echo ledger events sync callsite ;;
+    timeline) echo findings ledger events sync callsite ;;
     compare) echo iterations ledger events sync callsite ;;
     esac
 }

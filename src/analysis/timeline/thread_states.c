@@ -13,9 +13,8 @@ struct stretch {
 
 struct thread_states thread_states__new(size_t most)
 {
-    return (struct thread_states){.stretches = VEC_OF(struct stretch),
-                                  .sums = VEC_OF(struct state_times),
-                                  .most = most};
+    return (struct thread_states){
+        .stretches = VEC_OF(struct stretch), .sums = VEC_OF(struct state_times), .most = most};
 }
 
 void thread_states__free(struct thread_states *states)
@@ -52,8 +51,7 @@ struct grain {
 
 static bool is_within(const struct stretch *stretch, uint64_t grain_ns)
 {
-    return stretch->length_ns &&
-           stretch->begin_ns / grain_ns == (end_of(stretch) - 1) / grain_ns;
+    return stretch->length_ns && stretch->begin_ns / grain_ns == (end_of(stretch) - 1) / grain_ns;
 }
 
 /* Writes one stretch a state behind the others. */
@@ -134,8 +132,8 @@ static bool is_no_wait(unsigned state)
 void thread_states__add_wait(struct thread_states *states, unsigned state, uint64_t begin_ns,
                              uint64_t end_ns, bool is_whole)
 {
-    size_t first = VEC_FIRST(stretch, &states->stretches, struct stretch,
-                             stretch->begin_ns >= begin_ns);
+    size_t first =
+        VEC_FIRST(stretch, &states->stretches, struct stretch, stretch->begin_ns >= begin_ns);
     struct vec inside = VEC_OF(struct stretch);
     for (size_t i = first; i < states->stretches.count; i++)
         vec__push(&inside, stretch_at(states, i));

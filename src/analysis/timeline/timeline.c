@@ -11,7 +11,8 @@ struct timeline_walk {
     const struct trace *trace;
     const struct profile *profile;
     struct class_table *table;
-    struct vec extremes; /* struct extremes, by the class's number */
+    struct vec waits_as; /* unsigned, by the class's number: a state */
+    struct vec extremes; /* struct extremes, likewise */
     struct timeline *timeline;
     size_t most; /* stretches of a thread */
 };
@@ -47,8 +48,7 @@ static struct extremes *extremes_of(struct timeline_walk *walk, uint32_t number)
 static void keep_longest(struct timeline_part *part, struct class_entry *entry,
                          const struct fold_occurrence *occurrence)
 {
-    uint32_t number =
-        class_entry__number(watcher__class(&part->watcher, part->walk->table, entry));
+    uint32_t number = class_entry__number(watcher__class(&part->watcher, part->walk->table, entry));
     if (number == CLASS_NOT_NUMBERED)
         return;
     const struct extreme one = {.key = occurrence->duration,
@@ -58,10 +58,18 @@ static void keep_longest(struct timeline_part *part, struct class_entry *entry,
     extremes__offer(extremes_of(part->walk, number), &one);
 }
 
+static unsigned state_of(const struct timeline_walk *walk, const struct class_entry *entry)
+{
+    uint32_t number = class_entry__number(entry);
+    if (number < walk->waits_as.count)
+        return *VEC_AT(&walk->waits_as, unsigned, number);
+    return entry->idle ? STATE_IDLE : (unsigned)entry->fold.component;
+}
+
 static void tell_wait(struct timeline_part *part, const struct class_entry *entry,
                       const struct fold_occurrence *occurrence)
 {
-    unsigned state = entry->idle ? STATE_IDLE : (unsigned)entry->fold.component;
+    unsigned state = state_of(part->walk, entry);
     uint64_t begin_ns = since_start(part, part->watcher.entered);
     thread_states__add_wait(part->states, state, begin_ns, since_start(part, occurrence->end),
                             entry->what.at.kind == CLASS_YIELD);
@@ -85,22 +93,35 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
+static struct vec waits_of(const struct profile *profile, const struct findings *findings)
+{
+    struct vec waits = VEC_OF(unsigned);
+    for (size_t i = 0; i < profile->classes.count; i++) {
+        uint32_t number = VEC_AT(&profile->classes, struct profile_class, i)->number;
+        *VEC_REACH(&waits, unsigned, number) = (unsigned)findings->waits_as[i];
+    }
+    return waits;
+}
+
 static void *start(struct run *run)
 {
+    const struct findings *findings = run__result(run, &findings_analysis);
     const struct profile *profile = run__result(run, &profile_analysis);
     size_t threads = trace__threads(run->trace)->count;
-    if (!profile || trace__is_aggregated(run->trace))
+    if (!profile || !findings || trace__is_aggregated(run->trace))
         return NULL;
     struct timeline_walk *walk = memory__zeroed(1, sizeof *walk);
     *walk = (struct timeline_walk){.trace = run->trace,
                                    .profile = profile,
                                    .table = profile__table(profile),
+                                   .waits_as = waits_of(profile, findings),
                                    .extremes = VEC_OF(struct extremes),
                                    .timeline = memory__zeroed(1, sizeof *walk->timeline),
                                    .most = threads ? STRETCHES_KEPT / threads : 0};
     walk->most = walk->most > STRETCHES_LEAST ? walk->most : STRETCHES_LEAST;
     walk->timeline->threads = memory__zeroed(threads, sizeof *walk->timeline->threads);
     walk->timeline->thread_count = threads;
+    walk->timeline->begin_ns = threads ? UINT64_MAX : 0;
     return walk;
 }
 
@@ -153,8 +174,11 @@ static void end_life(struct timeline_part *part)
         thread_states__add_wait(part->states, is_idle ? STATE_IDLE : part->unfinished, from_ns,
                                 end_ns, false);
     thread_states__end(part->states, begin_ns, end_ns);
-    if (part->states->end_ns > part->walk->timeline->end_ns)
-        part->walk->timeline->end_ns = part->states->end_ns;
+    struct timeline *timeline = part->walk->timeline;
+    if (part->states->end_ns > timeline->end_ns)
+        timeline->end_ns = part->states->end_ns;
+    if (part->states->begin_ns < timeline->begin_ns)
+        timeline->begin_ns = part->states->begin_ns;
 }
 
 static void end(void *self)
@@ -201,6 +225,7 @@ static void *finish(void *self)
     VEC_EACH (extremes, &walk->extremes, struct extremes)
         extremes__free(extremes);
     vec__free(&walk->extremes);
+    vec__free(&walk->waits_as);
     free(walk);
     return timeline;
 }
@@ -219,7 +244,7 @@ static void free_timeline(void *result)
 
 const struct analysis timeline_analysis = {
     .name = "timeline",
-    .after = (const struct analysis *const[]){&profile_analysis, NULL},
+    .after = (const struct analysis *const[]){&findings_analysis, NULL},
     .walk = WALK_IN_ORDER,
     .start = start,
     .thread = thread,

@@ -1,15 +1,16 @@
 /* timeline.h: what threads did over time, and the longest occurrences of each class.
  *
- *     profile + one walk by threads ──► the states of each thread (thread_states.h)
+ *     findings + one walk by threads ──► the states of each thread (thread_states.h)
  *                                   └─► of each class the OCCURRENCES_KEPT longest occurrences
  *
- * Which waits are idle is the profile's. An aggregated run keeps no order of events: it has no
- * result. Page faults are in states, and no occurrences. Memory: STRETCHES_KEPT for all threads
- * together, and what is kept of classes. Times are since the session's start. */
+ * What a wait is, and whether it is one for work, the findings tell. An aggregated run keeps no
+ * order of events: it has no result. Page faults are in states, and no occurrences. Memory:
+ * STRETCHES_KEPT for all threads together, and what is kept of classes. Times are since the
+ * session's start. */
 #ifndef HEURT_ANALYSIS_TIMELINE_TIMELINE_H
 #define HEURT_ANALYSIS_TIMELINE_TIMELINE_H
 
-#include "analysis/ledger/profile.h"
+#include "analysis/findings/findings.h"
 #include "analysis/timeline/thread_states.h"
 
 #define OCCURRENCES_KEPT 1000u
@@ -26,10 +27,10 @@ struct timeline {
     size_t thread_count;
     struct vec *longest; /* struct kept_occurrence, by duration; as profile->classes */
     size_t class_count;
-    uint64_t end_ns; /* of the last thread */
+    uint64_t begin_ns, end_ns; /* of the first thread, and of the last one */
 };
 
-/* After profile_analysis; a struct timeline. */
+/* After findings_analysis; a struct timeline. */
 extern const struct analysis timeline_analysis;
 
 #endif
