@@ -1,4 +1,4 @@
-/* report_parts.h: parts of the screens of reports. Private to them. */
+/* report_parts.h: parts of the screens of reports. Private to them and to view/. */
 #ifndef HEURT_PRESENT_REPORT_REPORT_PARTS_H
 #define HEURT_PRESENT_REPORT_REPORT_PARTS_H
 
@@ -9,6 +9,14 @@
 void text__head(const struct report *report, const struct style *style, FILE *out);
 /* What the threads that had work did with their time, a role each; who is left out. */
 void text__roles(const struct report *report, const struct style *style, FILE *out);
+/* What makes the report less certain, a sentence each. */
+void text__warnings(const struct report *report, const struct style *style, FILE *out);
 /* "4 threads", of those that had work. free() it. */
 char *workers__text(const struct report *report);
+/* "4 × mc-log, main (for the end of others)": those that had none; "": all had. free() it. */
+char *left_out__text(const struct report *report, const struct style *style);
+/* "main", "mc-workerN", or by what such threads start with; NULL: nobody named them. free() it. */
+char *role__bare_name(const struct role *role);
+/* What a thread does in that component: "waiting for a lock". */
+const char *component__doing(const struct report *report, enum component component);
 #endif
