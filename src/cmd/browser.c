@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#define ESCAPE_WAIT_MS 25
+#define ESCAPE_WAIT_MS 100 /* for the rest of a key's sequence, over a slow line, too */
 #define ESCAPE 27
 
 /* What a signal handler needs. */

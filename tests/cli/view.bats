@@ -81,11 +81,26 @@ has() { # TEXT: on the screen
     screen | grep -qF -e "$1"
 }
 
-shows() { # TEXT…: comes to stand there, and all of the others with it
-    wait_for has "$1" || fail "$(screen)"
+lacks() { # TEXT
+    ! has "$1"
+}
+
+matches() { # PATTERN: a line of the screen
+    screen | grep -q -e "$1"
+}
+
+# What is drawn comes in pieces, so each text is waited for.
+shows() { # TEXT…: they come to stand on the screen
     local text
-    for text in "${@:2}"; do
-        has "$text" || fail "no '$text' in: $(screen)"
+    for text; do
+        wait_for has "$text" || fail "no '$text' in: $(screen)"
+    done
+}
+
+hides() { # TEXT…: they go from it
+    local text
+    for text; do
+        wait_for lacks "$text" || fail "'$text' in: $(screen)"
     done
 }
 
@@ -133,14 +148,14 @@ press() { # KEY…
     press q
     press F9
     shows 'by duration' '600 us'
-    screen | grep -q '^> .* 600 us' || fail "$(screen)"
+    wait_for matches '^> .* 600 us'
     press j
     shows '200 us'
-    wait_for eval 'screen | grep -q "^> .* 200 us"'
+    wait_for matches '^> .* 200 us'
     press k s s
     shows 'by thread'
     press / '600' Enter
-    wait_for eval 'screen | grep -q "^> .* 600 us"'
+    wait_for matches '^> .* 600 us'
     press / 'nothing like it' Enter
     shows "Nothing here has 'nothing like it'."
     press F2
@@ -151,7 +166,7 @@ press() { # KEY…
     shows 'a cell: 17.5 us'
     press F6
     shows 'most waiting first'
-    screen | sed -n 3p | grep -q second || fail "$(screen)"
+    wait_for matches '^> 1002 second'
     press F10
     shows 'status 0'
 }
@@ -163,10 +178,10 @@ press() { # KEY…
     press o
     shows '600 us' '200 us'
     press f 'from=650us' Enter
+    hides '600 us'
     shows 'filter: from=650us' '200 us'
-    ! has '600 us' || fail "$(screen)"
     press F4 C-u 'thread=first' Enter
-    shows 'filter: thread=first' 'The filter lets no occurrence'
+    shows 'The filter lets no occurrence' 'filter: thread=first'
     press F4 C-u 'function=parse' Enter
     shows 'filter: function=parse'
     press q
@@ -174,8 +189,8 @@ press() { # KEY…
     press F4 C-u 'thrad=first' Enter
     shows "'thrad=first' is no filter: thread=NAME function=NAME from=1.2s to=1.5s"
     press f C-u Enter
+    hides 'filter:'
     shows 'lock 0x7000 in append'
-    ! has 'filter:' || fail "$(screen)"
 }
 
 @test "a window of another size is filled anew; 60 columns are enough" {

@@ -215,6 +215,8 @@ static void *finish(void *self)
     struct timeline *timeline = walk->timeline;
     const struct vec *classes = &walk->profile->classes;
     timeline->class_count = classes->count;
+    if (timeline->end_ns < timeline->begin_ns)
+        timeline->end_ns = timeline->begin_ns;
     timeline->longest = memory__zeroed(classes->count, sizeof *timeline->longest);
     for (size_t i = 0; i < classes->count; i++) {
         uint32_t number = VEC_AT(classes, struct profile_class, i)->number;

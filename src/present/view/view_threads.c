@@ -52,7 +52,7 @@ static void set_range_about(const struct view *view, struct view_page *page, uin
                             uint64_t length_ns)
 {
     uint64_t begin_ns = view->subject.timeline->begin_ns, least_ns = cells_of(view);
-    uint64_t end_ns = view->subject.timeline->end_ns + 1, all_ns = end_ns - begin_ns;
+    uint64_t end_ns = view->subject.timeline->end_ns, all_ns = end_ns - begin_ns;
     length_ns = length_ns < least_ns ? least_ns : length_ns;
     length_ns = length_ns > all_ns ? all_ns : length_ns;
     page->from_ns = middle_ns > begin_ns + length_ns / 2 ? middle_ns - length_ns / 2 : begin_ns;
@@ -66,7 +66,7 @@ static void set_range(const struct view *view, struct view_page *page, uint64_t 
                       uint64_t to_ns)
 {
     uint64_t begin_ns = view->subject.timeline->begin_ns;
-    uint64_t end_ns = view->subject.timeline->end_ns + 1;
+    uint64_t end_ns = view->subject.timeline->end_ns;
     bool has_any = from_ns < end_ns && to_ns > begin_ns;
     page->from_ns = has_any && from_ns > begin_ns ? from_ns : begin_ns;
     page->to_ns = has_any && to_ns < end_ns ? to_ns : end_ns;
@@ -78,7 +78,7 @@ static struct state_times whole_life(const struct view *view, uint32_t thread)
 {
     const struct timeline *timeline = view->subject.timeline;
     struct state_times times;
-    thread_states__fill(&timeline->threads[thread], 0, timeline->end_ns + 1, 1, &times);
+    thread_states__fill(&timeline->threads[thread], 0, timeline->end_ns, 1, &times);
     return times;
 }
 
