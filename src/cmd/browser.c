@@ -22,20 +22,31 @@
 static struct {
     volatile sig_atomic_t signal; /* that asked for the end; 0: none */
     struct termios before;
-    const char *leave; /* what brings the terminal back */
+    char *leave; /* what brings the terminal back */
 } terminal;
 
-/* ---- whether ----------------------------------------------------------------------------------- */
+/* ---- whether -----------------------------------------------------------------------------------
+ */
+
+/* Whether terminals of that name can be drawn on. */
+static bool can_draw(const char *name)
+{
+    int found;
+    if (!name || !*name || strcmp(name, "dumb") == 0 ||
+        setupterm(name, STDOUT_FILENO, &found) != OK)
+        return false;
+    bool can = cursor_address && clear_screen;
+    del_curterm(cur_term);
+    return can;
+}
 
 int browser__check(struct error *error)
 {
     const char *name = getenv("TERM");
-    int found;
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         return error__set(error, -ENOTTY,
                           "heurt view needs a terminal; heurt report prints the same findings");
-    if (!name || !*name || strcmp(name, "dumb") == 0 || setupterm(name, STDOUT_FILENO, &found) != OK ||
-        !cursor_address || !clear_screen)
+    if (!can_draw(name))
         return error__set(error, -ENOTTY,
                           "heurt view cannot draw on this terminal (TERM=%.40s); heurt report "
                           "prints the same findings",
@@ -93,15 +104,21 @@ static void give_signals_back(const sigset_t *open)
 
 /* ---- the screen ------------------------------------------------------------------------------ */
 
-static bool begin_screen(void)
+static const char *or_nothing(const char *sequence)
 {
-    const char *exit_mode = exit_ca_mode ? exit_ca_mode : "", *shown = cursor_normal ? cursor_normal : "";
+    return sequence ? sequence : "";
+}
+
+/* NULL: it cannot be used. */
+static SCREEN *begin_screen(void)
+{
     tcgetattr(STDIN_FILENO, &terminal.before);
-    terminal.leave = memory__format("%s%s%s", exit_attribute_mode ? exit_attribute_mode : "", shown,
-                                    exit_mode);
     set_escdelay(ESCAPE_WAIT_MS);
-    if (!newterm(NULL, stdout, stdin))
-        return false;
+    SCREEN *screen = newterm(NULL, stdout, stdin);
+    if (!screen)
+        return NULL;
+    terminal.leave = memory__format("%s%s%s", or_nothing(exit_attribute_mode),
+                                    or_nothing(cursor_normal), or_nothing(exit_ca_mode));
     if (terminal__colour() && has_colors()) {
         start_color();
         use_default_colors();
@@ -114,7 +131,14 @@ static bool begin_screen(void)
     curs_set(0);
     keypad(stdscr, TRUE);
     nodelay(stdscr, TRUE);
-    return true;
+    return screen;
+}
+
+static void end_screen(SCREEN *screen)
+{
+    endwin();
+    delscreen(screen);
+    tcsetattr(STDIN_FILENO, TCSANOW, &terminal.before);
 }
 
 /* What a sequence that selects colours asks for, from behind its '['. */
@@ -146,7 +170,8 @@ static wchar_t character_at(const char *text, size_t *bytes, bool unicode)
     for (; i < length && (text[i] & 0xc0) == 0x80; i++)
         point = point << 6 | (text[i] & 0x3f);
     *bytes = i;
-    return i < length || point < 0x20 || (point > 0x7e && (!unicode || wcwidth(point) < 0)) ? L'?' : point;
+    return i < length || point < 0x20 || (point > 0x7e && (!unicode || wcwidth(point) < 0)) ? L'?'
+                                                                                            : point;
 }
 
 static void put_row(void *screen, unsigned row, const char *text, bool is_marked)
@@ -187,17 +212,22 @@ static uint32_t key_of(wint_t code, int type)
     static const struct {
         wint_t code;
         uint32_t key;
-    } keys[] = {{KEY_UP, VIEW_KEY_UP},       {KEY_DOWN, VIEW_KEY_DOWN},
-                {KEY_LEFT, VIEW_KEY_LEFT},   {KEY_RIGHT, VIEW_KEY_RIGHT},
-                {KEY_PPAGE, VIEW_KEY_PAGE_UP}, {KEY_NPAGE, VIEW_KEY_PAGE_DOWN},
-                {KEY_HOME, VIEW_KEY_HOME},   {KEY_END, VIEW_KEY_END},
-                {KEY_BACKSPACE, VIEW_KEY_BACKSPACE}, {KEY_ENTER, '\n'}};
+    } keys[] = {{KEY_UP, VIEW_KEY_UP},
+                {KEY_DOWN, VIEW_KEY_DOWN},
+                {KEY_LEFT, VIEW_KEY_LEFT},
+                {KEY_RIGHT, VIEW_KEY_RIGHT},
+                {KEY_PPAGE, VIEW_KEY_PAGE_UP},
+                {KEY_NPAGE, VIEW_KEY_PAGE_DOWN},
+                {KEY_HOME, VIEW_KEY_HOME},
+                {KEY_END, VIEW_KEY_END},
+                {KEY_BACKSPACE, VIEW_KEY_BACKSPACE},
+                {KEY_ENTER, '\n'}};
     if (type != KEY_CODE_YES)
-        return code == '\r'                        ? '\n'
-               : code == 0x7f || code == '\b'      ? (uint32_t)VIEW_KEY_BACKSPACE
-               : code == 6                         ? (uint32_t)VIEW_KEY_PAGE_DOWN /* ^F */
-               : code == 2                         ? (uint32_t)VIEW_KEY_PAGE_UP   /* ^B */
-                                                   : (uint32_t)code;
+        return code == '\r'                   ? '\n'
+               : code == 0x7f || code == '\b' ? (uint32_t)VIEW_KEY_BACKSPACE
+               : code == 6                    ? (uint32_t)VIEW_KEY_PAGE_DOWN /* ^F */
+               : code == 2                    ? (uint32_t)VIEW_KEY_PAGE_UP   /* ^B */
+                                              : (uint32_t)code;
     if (code >= KEY_F(1) && code <= KEY_F(10))
         return VIEW_KEY_F1 + (code - KEY_F(1));
     for (size_t i = 0; i < COUNT(keys); i++)
@@ -236,13 +266,15 @@ static void run(struct view *view, const sigset_t *open)
 int browser__run(struct view *view, struct error *error)
 {
     sigset_t open;
-    if (!begin_screen())
-        return error__set(error, -ENOTTY, "the terminal cannot be used: heurt report prints the "
-                                          "same findings");
+    SCREEN *screen = begin_screen();
+    if (!screen)
+        return error__set(error, -ENOTTY,
+                          "the terminal cannot be used: heurt report prints the "
+                          "same findings");
     take_signals(&open);
     run(view, &open);
-    endwin();
-    tcsetattr(STDIN_FILENO, TCSANOW, &terminal.before);
+    end_screen(screen);
     give_signals_back(&open);
+    free(terminal.leave);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* browser.h: a view (present/view/view.h) on the terminal, with ncursesw.
  *
- * In goes a view, whose rows are drawn and to whom keys are told until the user leaves; out comes an
- * exit status. The terminal is as it was when browser__run returns, and when a signal ends the
+ * In goes a view, whose rows are drawn and to whom keys are told until the user leaves; out comes
+ * an exit status. The terminal is as it was when browser__run returns, and when a signal ends the
  * process in it. Once a process; one thread. It is the only file that knows of curses. */
 #ifndef HEURT_CMD_BROWSER_H
 #define HEURT_CMD_BROWSER_H

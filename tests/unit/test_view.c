@@ -147,8 +147,8 @@ static int unmake(void **state)
 
 static int open_view(void **state)
 {
-    const struct view_subject subject = {
-        &made.report, run__result(&made.run, &timeline_analysis), read_time};
+    const struct view_subject subject = {&made.report, run__result(&made.run, &timeline_analysis),
+                                         read_time};
     (void)state;
     made.view = view__new(&subject, &(struct style){.columns = 80});
     view__resize(made.view, 24, 80);

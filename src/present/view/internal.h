@@ -34,13 +34,13 @@ struct view_page {
     enum page_kind kind;
     const struct finding *finding; /* of FINDING, STACKS, OCCURRENCES */
     struct vec lines;              /* struct view_line */
-    struct vec items;  /* of FINDINGS const struct finding *, of OCCURRENCES struct occurrence_item,
-                          of THREADS uint32_t: index into trace__threads, or FOLDED_THREADS */
-    size_t selected;   /* item */
-    size_t top;        /* the first line that is seen */
-    size_t found;      /* line that was searched for; NO_ITEM: none */
-    unsigned sort;     /* by which of the page's orders */
-    bool is_unfolded;  /* THREADS: idle ones stand one by one, too */
+    struct vec items; /* of FINDINGS const struct finding *, of OCCURRENCES struct occurrence_item,
+                         of THREADS uint32_t: index into trace__threads, or FOLDED_THREADS */
+    size_t selected;  /* item */
+    size_t top;       /* the first line that is seen */
+    size_t found;     /* line that was searched for; NO_ITEM: none */
+    unsigned sort;    /* by which of the page's orders */
+    bool is_unfolded; /* THREADS: idle ones stand one by one, too */
     uint64_t from_ns, to_ns; /* THREADS: what is seen of the run */
 };
 
@@ -121,7 +121,8 @@ const char *thread_strips__order(unsigned sort); /* in a few words */
 /* False: the key is none of the page's own. */
 bool thread_strips__key(struct view *view, struct view_page *page, uint32_t key);
 /* So that the occurrence is seen, and its thread selected. */
-void thread_strips__show(struct view *view, struct view_page *page, const struct kept_occurrence *row);
+void thread_strips__show(struct view *view, struct view_page *page,
+                         const struct kept_occurrence *row);
 /* The lines of the body, from its first row on; writes as many lines as it has rows at most. */
 void thread_strips__put(const struct view *view, const struct view_page *page, FILE *out);
 /* Rows of the body in which threads stand. */

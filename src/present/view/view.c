@@ -182,7 +182,8 @@ static void move(struct view *view, struct view_page *page, long by)
     bool down = by > 0;
     size_t steps = (size_t)(down ? by : -by);
     if (!page->items.count) {
-        set_top(view, page, down ? page->top + steps : page->top - (page->top < steps ? page->top : steps));
+        set_top(view, page,
+                down ? page->top + steps : page->top - (page->top < steps ? page->top : steps));
         return;
     }
     size_t from = page->selected;
@@ -564,9 +565,8 @@ static void put_lines(const struct view *view, const struct view_page *page, put
     size_t marked = page->items.count ? first_line_of(page, page->selected) : page->found;
     for (unsigned row = 0; row < view__body_rows(view); row++) {
         size_t line = page->top + row;
-        const char *text = line < page->lines.count
-                               ? VEC_AT(&page->lines, struct view_line, line)->text
-                               : "";
+        const char *text =
+            line < page->lines.count ? VEC_AT(&page->lines, struct view_line, line)->text : "";
         bool is_marked = line == marked || (line == page->found && line < page->lines.count);
         char *selected = is_marked && *text == ' ' ? memory__format(">%s", text + 1) : NULL;
         put(screen, row + 1, selected ? selected : text, is_marked);

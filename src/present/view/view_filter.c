@@ -47,8 +47,7 @@ static char *read_words(struct view_filter *filter, const struct view_subject *s
         if (*word && !read_word(filter, subject, word))
             return memory__format("'%s' is no filter: thread=NAME function=NAME from=1.2s to=1.5s",
                                   word);
-    return filter->from_ns < filter->to_ns ? NULL
-                                           : memory__text("from= must be earlier than to=");
+    return filter->from_ns < filter->to_ns ? NULL : memory__text("from= must be earlier than to=");
 }
 
 bool filter__read(struct view_filter *filter, const struct view_subject *subject, const char *text,
@@ -132,6 +131,6 @@ bool filter__has_occurrence(const struct view *view, const struct occurrence_ite
     const struct kept_occurrence *row = item->row;
     return filter__has_thread(view, row->thread) && row->start_ns < filter->to_ns &&
            row->start_ns + row->duration_ns >= filter->from_ns &&
-           (!filter->function ||
-            class__is_named(view->subject.report, view__class(view, item->class), filter->function));
+           (!filter->function || class__is_named(view->subject.report,
+                                                 view__class(view, item->class), filter->function));
 }

@@ -45,8 +45,7 @@ static int by_category(const void *left, const void *right)
 static const struct {
     const char *words;
     int (*order)(const void *, const void *);
-} finding_orders[] = {
-    {"by time lost", by_lost}, {"by gain", by_gain}, {"by kind", by_category}};
+} finding_orders[] = {{"by time lost", by_lost}, {"by gain", by_gain}, {"by kind", by_category}};
 
 static void put_head(struct view *view, struct view_page *page)
 {
@@ -329,9 +328,9 @@ void page__free(struct view_page *page)
 void page__fill(struct view *view, struct view_page *page)
 {
     static void (*const fill[PAGES])(struct view *, struct view_page *) = {
-        [PAGE_FINDINGS] = fill_findings, [PAGE_FINDING] = fill_finding,
-        [PAGE_STACKS] = fill_stacks,     [PAGE_OCCURRENCES] = fill_occurrences,
-        [PAGE_THREADS] = thread_strips__fill,  [PAGE_HELP] = fill_help};
+        [PAGE_FINDINGS] = fill_findings,      [PAGE_FINDING] = fill_finding,
+        [PAGE_STACKS] = fill_stacks,          [PAGE_OCCURRENCES] = fill_occurrences,
+        [PAGE_THREADS] = thread_strips__fill, [PAGE_HELP] = fill_help};
     page__free(page);
     page->lines = VEC_OF(struct view_line);
     page->items = page->kind == PAGE_FINDINGS      ? VEC_OF(const struct finding *)

@@ -11,19 +11,25 @@
 #define LABEL_MOST 22u
 #define LEGEND_ROWS_MOST 4u
 #define SELECTED_ROWS 2u /* about the thread that is selected */
-#define TOLD_FROM 0.005 /* of what is seen */
+#define TOLD_FROM 0.005  /* of what is seen */
 
 /* How a state looks: letters are read without colour. */
 static const struct state_look {
     const char *sign, *ascii;
     const char *colour; /* select graphic rendition */
 } looks[THREAD_STATES] = {
-    [COMPONENT_LOCK] = {"L", "L", "1;31"},         [COMPONENT_CONDITION] = {"C", "C", "33"},
-    [COMPONENT_BARRIER] = {"B", "B", "35"},        [COMPONENT_DISK] = {"D", "D", "34"},
-    [COMPONENT_NETWORK] = {"N", "N", "36"},        [COMPONENT_MESSAGE] = {"M", "M", "36"},
-    [COMPONENT_SLEEP] = {"S", "S", "2"},           [COMPONENT_PAGE_FAULT] = {"F", "F", "34"},
-    [COMPONENT_RUNNABLE] = {"w", "w", "1;33"},     [COMPONENT_OTHER_BLOCKED] = {"o", "o", "36"},
-    [COMPONENT_OVERHEAD] = {"R", "R", "2"},        [COMPONENT_RUNNING] = {"█", "#", "32"},
+    [COMPONENT_LOCK] = {"L", "L", "1;31"},
+    [COMPONENT_CONDITION] = {"C", "C", "33"},
+    [COMPONENT_BARRIER] = {"B", "B", "35"},
+    [COMPONENT_DISK] = {"D", "D", "34"},
+    [COMPONENT_NETWORK] = {"N", "N", "36"},
+    [COMPONENT_MESSAGE] = {"M", "M", "36"},
+    [COMPONENT_SLEEP] = {"S", "S", "2"},
+    [COMPONENT_PAGE_FAULT] = {"F", "F", "34"},
+    [COMPONENT_RUNNABLE] = {"w", "w", "1;33"},
+    [COMPONENT_OTHER_BLOCKED] = {"o", "o", "36"},
+    [COMPONENT_OVERHEAD] = {"R", "R", "2"},
+    [COMPONENT_RUNNING] = {"█", "#", "32"},
     [STATE_IDLE] = {"·", ".", "2"},
 };
 
@@ -169,7 +175,8 @@ void thread_strips__fill(struct view *view, struct view_page *page)
     set_range(view, page, view->filter.from_ns, view->filter.to_ns);
 }
 
-void thread_strips__show(struct view *view, struct view_page *page, const struct kept_occurrence *row)
+void thread_strips__show(struct view *view, struct view_page *page,
+                         const struct kept_occurrence *row)
 {
     set_range_about(view, page, row->start_ns + row->duration_ns / 2, row->duration_ns * 2);
     page->is_unfolded = !view->subject.report->findings->had_work[row->thread];
@@ -288,7 +295,8 @@ static void put_row(const struct view *view, const struct view_page *page, size_
         free(text);
         return;
     }
-    char *label = text__fit(view__thread_name(view, thread), label_columns(view), view->style.unicode);
+    char *label =
+        text__fit(view__thread_name(view, thread), label_columns(view), view->style.unicode);
     fprintf(out, "%s %s ", mark, label);
     put_strip(view, page, thread, out);
     free(label);
@@ -311,12 +319,13 @@ static void put_axis(const struct view *view, const struct view_page *page, FILE
     char each[16];
     unsigned cells = cells_of(view);
     char *from = moment_text(page, page->from_ns), *to = moment_text(page, page->to_ns);
-    char *cell = memory__format(
-        "a cell: %s", duration__format((page->to_ns - page->from_ns) / cells, each));
+    char *cell =
+        memory__format("a cell: %s", duration__format((page->to_ns - page->from_ns) / cells, each));
     unsigned ends = text__width(from) + text__width(to), width = text__width(cell);
     bool fits = cells >= ends + width + 2;
     unsigned gap = fits ? (cells - ends - width) / 2 : cells > ends ? cells - ends : 1;
-    fprintf(out, "  %*s %s%*s%s", (int)label_columns(view), "", from, (int)gap, "", fits ? cell : "");
+    fprintf(out, "  %*s %s%*s%s", (int)label_columns(view), "", from, (int)gap, "",
+            fits ? cell : "");
     fprintf(out, "%*s%s\n", fits ? (int)(cells - ends - width - gap) : 0, "", to);
     free(cell);
     free(from);
@@ -334,9 +343,9 @@ static void put_legend(const struct view *view, FILE *out)
                                                      : left;
         if (!view->uses_state[state])
             continue;
-        char *piece = memory__format(
-            "%s %s", view->style.unicode ? looks[state].sign : looks[state].ascii,
-            state_words(view, state));
+        char *piece =
+            memory__format("%s %s", view->style.unicode ? looks[state].sign : looks[state].ascii,
+                           state_words(view, state));
         flow__add(&flow, piece, INK_PLAIN, 3);
         free(piece);
     }
