@@ -1,6 +1,6 @@
 /* heurt view: a trace, browsed on the terminal. */
 #include "analysis/findings/wall_gains.h"
-#include "analysis/timeline/timeline.h"
+#include "analysis/timeline/thread_times.h"
 #include "cmd/browser.h"
 #include "cmd/command.h"
 #include "cmd/load.h"
@@ -24,7 +24,7 @@ static void tell_progress(const char *what)
 static int browse(const struct loaded *loaded)
 {
     const struct view_subject subject = {
-        &loaded->report, run__result(&loaded->run, &timeline_analysis), duration__parse};
+        &loaded->report, run__result(&loaded->run, &thread_times_analysis), duration__parse};
     const struct style style = {SCREEN_COLUMNS, terminal__colour(), terminal__unicode()};
     struct error error;
     struct view *view = view__new(&subject, &style);
@@ -40,7 +40,7 @@ static int analyse(struct loaded *loaded)
     if (status)
         return status;
     run__ask(&loaded->run, &findings_analysis, NULL);
-    run__ask(&loaded->run, &timeline_analysis, NULL);
+    run__ask(&loaded->run, &thread_times_analysis, NULL);
     tell_progress("reading the trace (1 of 2) ...");
     status = loaded__analyse(loaded);
     if (status)

@@ -124,7 +124,7 @@ static int make(void **state)
         fail_msg("%s", error.text);
     made.scene.writer = NULL;
     made.run = run__of(made.scene.trace, made.scene.symbols);
-    run__ask(&made.run, &timeline_analysis, NULL);
+    run__ask(&made.run, &thread_times_analysis, NULL);
     if (run__analyse(&made.run, &error) < 0)
         fail_msg("%s", error.text);
     made.report = (struct report){.trace = made.scene.trace,
@@ -147,7 +147,7 @@ static int unmake(void **state)
 
 static int open_view(void **state)
 {
-    const struct view_subject subject = {&made.report, run__result(&made.run, &timeline_analysis),
+    const struct view_subject subject = {&made.report, run__result(&made.run, &thread_times_analysis),
                                          read_time};
     (void)state;
     made.view = view__new(&subject, &(struct style){.columns = 80});

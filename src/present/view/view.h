@@ -12,13 +12,13 @@
 #ifndef HEURT_PRESENT_VIEW_VIEW_H
 #define HEURT_PRESENT_VIEW_VIEW_H
 
-#include "analysis/timeline/timeline.h"
+#include "analysis/timeline/thread_times.h"
 #include "present/present.h"
 
 /* What is browsed; all of it outlives the view. */
 struct view_subject {
     const struct report *report;     /* with findings */
-    const struct timeline *timeline; /* NULL: the run was aggregated */
+    const struct thread_times *thread_times; /* NULL: the run was aggregated */
     /* "1.2s" to ns (uint64_t); false: it is no time. */
     bool (*read_time)(const char *text, void *ns);
 };

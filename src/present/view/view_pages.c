@@ -179,11 +179,11 @@ static const struct {
 /* How many there were in the run. */
 static uint64_t take_occurrences(const struct view *view, struct view_page *page)
 {
-    const struct timeline *timeline = view->subject.timeline;
+    const struct thread_times *thread_times = view->subject.thread_times;
     uint64_t all = 0;
     VEC_EACH (place, &page->finding->classes, uint32_t) {
         all += view__class(view, *place)->count;
-        VEC_EACH (row, &timeline->longest[*place], const struct kept_occurrence) {
+        VEC_EACH (row, &thread_times->longest[*place], const struct kept_occurrence) {
             const struct occurrence_item item = {row, *place};
             if (filter__has_occurrence(view, &item))
                 vec__push(&page->items, &item);
@@ -214,7 +214,7 @@ static void put_occurrences_head(const struct view *view, const struct view_page
                                  uint64_t all, FILE *out)
 {
     char shown[32], every[32];
-    if (!view->subject.timeline) {
+    if (!view->subject.thread_times) {
         fputs("  The run was recorded with --aggregate, which keeps no single occurrences.\n", out);
         return;
     }
@@ -236,7 +236,7 @@ static void put_occurrences_head(const struct view *view, const struct view_page
 static void fill_occurrences(struct view *view, struct view_page *page)
 {
     struct line_writer writer;
-    uint64_t all = view->subject.timeline ? take_occurrences(view, page) : 0;
+    uint64_t all = view->subject.thread_times ? take_occurrences(view, page) : 0;
     lines__begin(&writer);
     put_occurrences_head(view, page, all, writer.out);
     lines__end(&writer, &page->lines, NO_ITEM);

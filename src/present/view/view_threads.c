@@ -57,8 +57,8 @@ static unsigned cells_of(const struct view *view)
 static void set_range_about(const struct view *view, struct view_page *page, uint64_t middle_ns,
                             uint64_t length_ns)
 {
-    uint64_t begin_ns = view->subject.timeline->begin_ns, least_ns = cells_of(view);
-    uint64_t end_ns = view->subject.timeline->end_ns, all_ns = end_ns - begin_ns;
+    uint64_t begin_ns = view->subject.thread_times->begin_ns, least_ns = cells_of(view);
+    uint64_t end_ns = view->subject.thread_times->end_ns, all_ns = end_ns - begin_ns;
     length_ns = length_ns < least_ns ? least_ns : length_ns;
     length_ns = length_ns > all_ns ? all_ns : length_ns;
     page->from_ns = middle_ns > begin_ns + length_ns / 2 ? middle_ns - length_ns / 2 : begin_ns;
@@ -71,8 +71,8 @@ static void set_range_about(const struct view *view, struct view_page *page, uin
 static void set_range(const struct view *view, struct view_page *page, uint64_t from_ns,
                       uint64_t to_ns)
 {
-    uint64_t begin_ns = view->subject.timeline->begin_ns;
-    uint64_t end_ns = view->subject.timeline->end_ns;
+    uint64_t begin_ns = view->subject.thread_times->begin_ns;
+    uint64_t end_ns = view->subject.thread_times->end_ns;
     bool has_any = from_ns < end_ns && to_ns > begin_ns;
     page->from_ns = has_any && from_ns > begin_ns ? from_ns : begin_ns;
     page->to_ns = has_any && to_ns < end_ns ? to_ns : end_ns;
@@ -82,16 +82,16 @@ static void set_range(const struct view *view, struct view_page *page, uint64_t 
 
 static struct state_times whole_life(const struct view *view, uint32_t thread)
 {
-    const struct timeline *timeline = view->subject.timeline;
+    const struct thread_times *thread_times = view->subject.thread_times;
     struct state_times times;
-    thread_states__fill(&timeline->threads[thread], 0, timeline->end_ns, 1, &times);
+    thread_states__fill(&thread_times->threads[thread], 0, thread_times->end_ns, 1, &times);
     return times;
 }
 
 void thread_strips__note_states(struct view *view)
 {
-    const struct timeline *timeline = view->subject.timeline;
-    for (uint32_t i = 0; timeline && i < timeline->thread_count; i++) {
+    const struct thread_times *thread_times = view->subject.thread_times;
+    for (uint32_t i = 0; thread_times && i < thread_times->thread_count; i++) {
         struct state_times times = whole_life(view, i);
         for (unsigned state = 0; state < THREAD_STATES; state++)
             view->uses_state[state] |= times.ns[state] > 0;
@@ -141,7 +141,7 @@ static void sort_by_waiting(const struct view *view, struct vec *items)
 static struct vec threads_of(const struct view *view, bool had_work)
 {
     struct vec threads = VEC_OF(uint32_t);
-    for (uint32_t i = 0; i < view->subject.timeline->thread_count; i++)
+    for (uint32_t i = 0; i < view->subject.thread_times->thread_count; i++)
         if (view->subject.report->findings->had_work[i] == had_work && filter__has_thread(view, i))
             vec__push(&threads, &i);
     return threads;
@@ -156,7 +156,7 @@ static void append_all(struct vec *items, const struct vec *more)
 /* Who looks for a thread by its name sees it, idle or not. */
 void thread_strips__fill(struct view *view, struct view_page *page)
 {
-    if (!view->subject.timeline)
+    if (!view->subject.thread_times)
         return;
     struct vec workers = threads_of(view, true), idle = threads_of(view, false);
     if (page->sort) {
@@ -201,7 +201,7 @@ static void unfold(struct view *view, struct view_page *page)
 
 bool thread_strips__key(struct view *view, struct view_page *page, uint32_t key)
 {
-    if (!view->subject.timeline)
+    if (!view->subject.thread_times)
         return false;
     uint64_t length_ns = page->to_ns - page->from_ns, middle_ns = page->from_ns + length_ns / 2;
     uint64_t step_ns = length_ns / 4 + 1;
@@ -264,7 +264,7 @@ static void put_strip(const struct view *view, const struct view_page *page, uin
 {
     unsigned cells = cells_of(view), before = THREAD_STATES;
     struct state_times *times = memory__zeroed(cells, sizeof *times);
-    thread_states__fill(&view->subject.timeline->threads[thread], page->from_ns, page->to_ns, cells,
+    thread_states__fill(&view->subject.thread_times->threads[thread], page->from_ns, page->to_ns, cells,
                         times);
     for (unsigned i = 0; i < cells; i++) {
         unsigned state = longest_state(&times[i]);
@@ -396,7 +396,7 @@ static char *selected_text(const struct view *view, const struct view_page *page
     uint32_t thread = *VEC_AT(&page->items, uint32_t, page->selected);
     if (thread == FOLDED_THREADS)
         return folded_text(view);
-    thread_states__fill(&view->subject.timeline->threads[thread], page->from_ns, page->to_ns, 1,
+    thread_states__fill(&view->subject.thread_times->threads[thread], page->from_ns, page->to_ns, 1,
                         &times);
     char *name = view__thread_name(view, thread);
     char *text = append_states(view, times, memory__format("%s: ", name));
@@ -419,8 +419,8 @@ static void put_selected(const struct view *view, const struct view_page *page, 
 
 void thread_strips__put(const struct view *view, const struct view_page *page, FILE *out)
 {
-    if (!view->subject.timeline || !page->items.count) {
-        fputs(view->subject.timeline
+    if (!view->subject.thread_times || !page->items.count) {
+        fputs(view->subject.thread_times
                   ? "  The filter lets no thread through.\n"
                   : "  The run was recorded with --aggregate, which keeps no order of events.\n",
               out);

@@ -1,5 +1,5 @@
 /* What threads did over time, and the longest occurrences of classes. */
-#include "analysis/timeline/timeline.h"
+#include "analysis/timeline/thread_times.h"
 
 #include "scene.h"
 
@@ -119,16 +119,16 @@ static void blocks_of_stretches_are_told_apart(void **state)
 
 /* ---- of a trace ------------------------------------------------------------------------------ */
 
-static struct timeline *timeline_of(struct scene *scene)
+static struct thread_times *thread_times_of(struct scene *scene)
 {
-    struct timeline *timeline = NULL;
+    struct thread_times *thread_times = NULL;
     struct error error = {""};
     scene__profile(scene);
-    if (run__one(scene->trace, scene->symbols, &timeline_analysis, NULL, (void **)&timeline,
+    if (run__one(scene->trace, scene->symbols, &thread_times_analysis, NULL, (void **)&thread_times,
                  &error) < 0)
         fail_msg("%s", error.text);
-    assert_non_null(timeline);
-    return timeline;
+    assert_non_null(thread_times);
+    return thread_times;
 }
 
 static void wait_for_lock(struct scene *scene, uint64_t from, uint64_t to)
@@ -156,17 +156,17 @@ static void states_add_up_to_the_profile(void **state)
     PUT(scene, 0, 1350, HEURT_EVENT_FAULT, HEURT_OFF(9, HEURT_FAULT_MEASURED), 0x8000, 0);
     PUT(scene, 0, 1400, F LEFT);
     scene__end(scene, 0, 2000);
-    struct timeline *timeline = timeline_of(scene);
+    struct thread_times *thread_times = thread_times_of(scene);
     const struct profile_thread *thread =
         VEC_AT(&scene->profile->threads, struct profile_thread, 0);
     struct state_times times;
-    thread_states__fill(&timeline->threads[0], 0, 5000, 1, &times);
+    thread_states__fill(&thread_times->threads[0], 0, 5000, 1, &times);
     for (unsigned i = 0; i < COMPONENTS; i++)
         assert_int_equal(times.ns[i], thread->component_ns[i]);
     assert_int_equal(times.ns[COMPONENT_LOCK], 80);
     assert_int_equal(times.ns[COMPONENT_RUNNABLE], 30 + 20 + 15);
-    assert_int_equal(timeline->end_ns, 1000);
-    timeline_analysis.free(timeline);
+    assert_int_equal(thread_times->end_ns, 1000);
+    thread_times_analysis.free(thread_times);
 }
 
 static void the_longest_occurrences_stand_first(void **state)
@@ -184,17 +184,17 @@ static void the_longest_occurrences_stand_first(void **state)
     }
     PUT(scene, 0, tick, F); /* which does not end */
     scene__end(scene, 0, tick + 100000);
-    struct timeline *timeline = timeline_of(scene);
+    struct thread_times *thread_times = thread_times_of(scene);
     size_t place = (size_t)(scene__class(scene, CLASS_CALL, "f", 0, 0) -
                             VEC_AT(&scene->profile->classes, struct profile_class, 0));
-    const struct vec *longest = &timeline->longest[place];
+    const struct vec *longest = &thread_times->longest[place];
     assert_int_equal(longest->count, OCCURRENCES_KEPT);
     for (size_t i = 0; i < longest->count; i++) {
         const struct kept_occurrence *row = VEC_AT(longest, struct kept_occurrence, i);
         assert_int_equal(row->duration_ns, COUNT - i);
         assert_int_equal(row->thread, 0);
     }
-    timeline_analysis.free(timeline);
+    thread_times_analysis.free(thread_times);
 }
 
 /* Nobody wakes it: it waits until the process ends. */
@@ -205,12 +205,12 @@ static void a_wait_that_is_open_at_the_end_goes_on(void **state)
     scene__start(scene, 1, 1000);
     PUT(scene, 1, 1100, WAIT, MUTEX, 0x7000);
     scene__end(scene, 0, 2000);
-    struct timeline *timeline = timeline_of(scene);
+    struct thread_times *thread_times = thread_times_of(scene);
     struct state_times times;
-    thread_states__fill(&timeline->threads[1], 0, 5000, 1, &times);
+    thread_states__fill(&thread_times->threads[1], 0, 5000, 1, &times);
     assert_int_equal(times.ns[COMPONENT_LOCK], 900);
     assert_int_equal(times.ns[COMPONENT_RUNNING], 100);
-    timeline_analysis.free(timeline);
+    thread_times_analysis.free(thread_times);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-#include "analysis/timeline/timeline.h"
+#include "analysis/timeline/thread_times.h"
 
 #include "analysis/events/spans.h"
 #include "analysis/events/time_off_cpu.h"
@@ -7,20 +7,20 @@
 
 #include <stdlib.h>
 
-struct timeline_walk {
+struct thread_times_walk {
     const struct trace *trace;
     const struct profile *profile;
     struct class_table *table;
     struct vec waits_as; /* unsigned, by the class's number: a state */
     struct vec extremes; /* struct extremes, likewise */
-    struct timeline *timeline;
+    struct thread_times *thread_times;
     size_t most; /* stretches of a thread */
 };
 
 /* One thread's. */
-struct timeline_part {
+struct thread_times_part {
     struct thread_watcher watcher; /* first: the watch gives this */
-    struct timeline_walk *walk;
+    struct thread_times_walk *walk;
     struct thread_fold *watch;
     struct thread_states *states;
     uint32_t thread;
@@ -29,14 +29,14 @@ struct timeline_part {
     uint64_t unfinished_from; /* ns; UINT64_MAX: it was in none */
 };
 
-static uint64_t since_start(const struct timeline_part *part, uint64_t tick)
+static uint64_t since_start(const struct thread_times_part *part, uint64_t tick)
 {
     return trace__since_start_ns(part->walk->trace, tick);
 }
 
 /* ---- occurrences ----------------------------------------------------------------------------- */
 
-static struct extremes *extremes_of(struct timeline_walk *walk, uint32_t number)
+static struct extremes *extremes_of(struct thread_times_walk *walk, uint32_t number)
 {
     while (walk->extremes.count <= number) {
         const struct extremes none = extremes__of(OCCURRENCES_KEPT);
@@ -45,7 +45,7 @@ static struct extremes *extremes_of(struct timeline_walk *walk, uint32_t number)
     return VEC_AT(&walk->extremes, struct extremes, number);
 }
 
-static void keep_longest(struct timeline_part *part, struct class_entry *entry,
+static void keep_longest(struct thread_times_part *part, struct class_entry *entry,
                          const struct fold_occurrence *occurrence)
 {
     uint32_t number = class_entry__number(watcher__class(&part->watcher, part->walk->table, entry));
@@ -58,7 +58,7 @@ static void keep_longest(struct timeline_part *part, struct class_entry *entry,
     extremes__offer(extremes_of(part->walk, number), &one);
 }
 
-static unsigned state_of(const struct timeline_walk *walk, const struct class_entry *entry)
+static unsigned state_of(const struct thread_times_walk *walk, const struct class_entry *entry)
 {
     uint32_t number = class_entry__number(entry);
     if (number < walk->waits_as.count)
@@ -66,7 +66,7 @@ static unsigned state_of(const struct timeline_walk *walk, const struct class_en
     return entry->idle ? STATE_IDLE : (unsigned)entry->fold.component;
 }
 
-static void tell_wait(struct timeline_part *part, const struct class_entry *entry,
+static void tell_wait(struct thread_times_part *part, const struct class_entry *entry,
                       const struct fold_occurrence *occurrence)
 {
     unsigned state = state_of(part->walk, entry);
@@ -83,7 +83,7 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
                        const struct fold_occurrence *occurrence, const uint64_t *arguments,
                        size_t argument_count)
 {
-    struct timeline_part *part = (struct timeline_part *)watcher;
+    struct thread_times_part *part = (struct thread_times_part *)watcher;
     (void)arguments, (void)argument_count;
     if (entry->fold.component != COMPONENT_RUNNING)
         tell_wait(part, entry, occurrence);
@@ -110,29 +110,29 @@ static void *start(struct run *run)
     size_t threads = trace__threads(run->trace)->count;
     if (!profile || !findings || trace__is_aggregated(run->trace))
         return NULL;
-    struct timeline_walk *walk = memory__zeroed(1, sizeof *walk);
-    *walk = (struct timeline_walk){.trace = run->trace,
+    struct thread_times_walk *walk = memory__zeroed(1, sizeof *walk);
+    *walk = (struct thread_times_walk){.trace = run->trace,
                                    .profile = profile,
                                    .table = profile__table(profile),
                                    .waits_as = waits_of(profile, findings),
                                    .extremes = VEC_OF(struct extremes),
-                                   .timeline = memory__zeroed(1, sizeof *walk->timeline),
+                                   .thread_times = memory__zeroed(1, sizeof *walk->thread_times),
                                    .most = threads ? STRETCHES_KEPT / threads : 0};
     walk->most = walk->most > STRETCHES_LEAST ? walk->most : STRETCHES_LEAST;
-    walk->timeline->threads = memory__zeroed(threads, sizeof *walk->timeline->threads);
-    walk->timeline->thread_count = threads;
-    walk->timeline->begin_ns = threads ? UINT64_MAX : 0;
+    walk->thread_times->threads = memory__zeroed(threads, sizeof *walk->thread_times->threads);
+    walk->thread_times->thread_count = threads;
+    walk->thread_times->begin_ns = threads ? UINT64_MAX : 0;
     return walk;
 }
 
 static void *thread(void *self, unsigned lane, uint32_t thread)
 {
-    struct timeline_walk *walk = self;
-    struct timeline_part *part = memory__zeroed(1, sizeof *part);
+    struct thread_times_walk *walk = self;
+    struct thread_times_part *part = memory__zeroed(1, sizeof *part);
     (void)lane;
     part->walk = walk;
     part->thread = thread;
-    part->states = &walk->timeline->threads[thread];
+    part->states = &walk->thread_times->threads[thread];
     *part->states = thread_states__new(walk->most);
     part->unfinished_from = UINT64_MAX;
     part->watcher = (struct thread_watcher){.occurrence = occurrence,
@@ -144,7 +144,7 @@ static void *thread(void *self, unsigned lane, uint32_t thread)
 
 static void event(void *self, const struct event *event)
 {
-    struct timeline_part *part = self;
+    struct thread_times_part *part = self;
     struct off_cpu off = off_cpu__of(event);
     if (off.type != OFF_CPU_NOTHING) {
         uint64_t runnable_ns = since_start(part, off.runnable), end_ns = since_start(part, off.end);
@@ -157,11 +157,11 @@ static void event(void *self, const struct event *event)
 
 static void events(void *self, struct event_words *words)
 {
-    thread_watch__functions(((struct timeline_part *)self)->watch, words);
+    thread_watch__functions(((struct thread_times_part *)self)->watch, words);
 }
 
 /* A thread that was in a wait when the trace ended waited on, as in the profile. */
-static void end_life(struct timeline_part *part)
+static void end_life(struct thread_times_part *part)
 {
     const struct trace_thread *thread =
         VEC_AT(trace__threads(part->walk->trace), struct trace_thread, part->thread);
@@ -174,16 +174,16 @@ static void end_life(struct timeline_part *part)
         thread_states__add_wait(part->states, is_idle ? STATE_IDLE : part->unfinished, from_ns,
                                 end_ns, false);
     thread_states__end(part->states, begin_ns, end_ns);
-    struct timeline *timeline = part->walk->timeline;
-    if (part->states->end_ns > timeline->end_ns)
-        timeline->end_ns = part->states->end_ns;
-    if (part->states->begin_ns < timeline->begin_ns)
-        timeline->begin_ns = part->states->begin_ns;
+    struct thread_times *thread_times = part->walk->thread_times;
+    if (part->states->end_ns > thread_times->end_ns)
+        thread_times->end_ns = part->states->end_ns;
+    if (part->states->begin_ns < thread_times->begin_ns)
+        thread_times->begin_ns = part->states->begin_ns;
 }
 
 static void end(void *self)
 {
-    struct timeline_part *part = self;
+    struct thread_times_part *part = self;
     part->is_over = true;
     thread_watch__end(part->watch);
     end_life(part);
@@ -197,7 +197,7 @@ static void join(void *self, uint32_t thread, void *part)
 
 /* ---- the result ------------------------------------------------------------------------------ */
 
-static struct vec rows_of(const struct timeline_walk *walk, struct extremes *extremes)
+static struct vec rows_of(const struct thread_times_walk *walk, struct extremes *extremes)
 {
     struct vec rows = VEC_OF(struct kept_occurrence);
     extremes__sort(extremes);
@@ -211,16 +211,16 @@ static struct vec rows_of(const struct timeline_walk *walk, struct extremes *ext
 
 static void *finish(void *self)
 {
-    struct timeline_walk *walk = self;
-    struct timeline *timeline = walk->timeline;
+    struct thread_times_walk *walk = self;
+    struct thread_times *thread_times = walk->thread_times;
     const struct vec *classes = &walk->profile->classes;
-    timeline->class_count = classes->count;
-    if (timeline->end_ns < timeline->begin_ns)
-        timeline->end_ns = timeline->begin_ns;
-    timeline->longest = memory__zeroed(classes->count, sizeof *timeline->longest);
+    thread_times->class_count = classes->count;
+    if (thread_times->end_ns < thread_times->begin_ns)
+        thread_times->end_ns = thread_times->begin_ns;
+    thread_times->longest = memory__zeroed(classes->count, sizeof *thread_times->longest);
     for (size_t i = 0; i < classes->count; i++) {
         uint32_t number = VEC_AT(classes, struct profile_class, i)->number;
-        timeline->longest[i] = number < walk->extremes.count
+        thread_times->longest[i] = number < walk->extremes.count
                                    ? rows_of(walk, extremes_of(walk, number))
                                    : VEC_OF(struct kept_occurrence);
     }
@@ -229,23 +229,23 @@ static void *finish(void *self)
     vec__free(&walk->extremes);
     vec__free(&walk->waits_as);
     free(walk);
-    return timeline;
+    return thread_times;
 }
 
-static void free_timeline(void *result)
+static void free_thread_times(void *result)
 {
-    struct timeline *timeline = result;
-    for (size_t i = 0; i < timeline->thread_count; i++)
-        thread_states__free(&timeline->threads[i]);
-    for (size_t i = 0; i < timeline->class_count; i++)
-        vec__free(&timeline->longest[i]);
-    free(timeline->threads);
-    free(timeline->longest);
-    free(timeline);
+    struct thread_times *thread_times = result;
+    for (size_t i = 0; i < thread_times->thread_count; i++)
+        thread_states__free(&thread_times->threads[i]);
+    for (size_t i = 0; i < thread_times->class_count; i++)
+        vec__free(&thread_times->longest[i]);
+    free(thread_times->threads);
+    free(thread_times->longest);
+    free(thread_times);
 }
 
-const struct analysis timeline_analysis = {
-    .name = "timeline",
+const struct analysis thread_times_analysis = {
+    .name = "thread_times",
     .after = (const struct analysis *const[]){&findings_analysis, NULL},
     .walk = WALK_IN_ORDER,
     .start = start,
@@ -255,5 +255,5 @@ const struct analysis timeline_analysis = {
     .end = end,
     .join = join,
     .finish = finish,
-    .free = free_timeline,
+    .free = free_thread_times,
 };

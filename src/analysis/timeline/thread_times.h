@@ -1,4 +1,4 @@
-/* timeline.h: what threads did over time, and the longest occurrences of each class.
+/* thread_times.h: what threads did over time, and the longest occurrences of each class.
  *
  *     findings + one walk by threads ──► the states of each thread (thread_states.h)
  *                                   └─► of each class the OCCURRENCES_KEPT longest occurrences
@@ -7,8 +7,8 @@
  * order of events: it has no result. Page faults are in states, and no occurrences. Memory:
  * STRETCHES_KEPT for all threads together, and what is kept of classes. Times are since the
  * session's start. */
-#ifndef HEURT_ANALYSIS_TIMELINE_TIMELINE_H
-#define HEURT_ANALYSIS_TIMELINE_TIMELINE_H
+#ifndef HEURT_ANALYSIS_TIMELINE_THREAD_TIMES_H
+#define HEURT_ANALYSIS_TIMELINE_THREAD_TIMES_H
 
 #include "analysis/findings/findings.h"
 #include "analysis/timeline/thread_states.h"
@@ -22,7 +22,7 @@ struct kept_occurrence {
     uint32_t thread; /* index into trace__threads */
 };
 
-struct timeline {
+struct thread_times {
     struct thread_states *threads; /* by trace__threads */
     size_t thread_count;
     struct vec *longest; /* struct kept_occurrence, by duration; as profile->classes */
@@ -30,7 +30,7 @@ struct timeline {
     uint64_t begin_ns, end_ns; /* of the first thread, and of the last one */
 };
 
-/* After findings_analysis; a struct timeline. */
-extern const struct analysis timeline_analysis;
+/* After findings_analysis; a struct thread_times. */
+extern const struct analysis thread_times_analysis;
 
 #endif
