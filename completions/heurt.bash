@@ -5,6 +5,7 @@ _heurt_options() {
     case $1 in
     record) echo '-o -f -F -M -A -q --output --function --functions-from --module --arguments --stack-every --stack-bytes --raw-stacks --redact-arguments --max-size --no-pack --aggregate --overhead --locks --choose-after --patience --no-choice --no-loops --no-kernel --instructions --quiet --help' ;;
     report) echo '-i --input --classes --threshold --width --key --ignore --forget --no-rules --class --coverage --audit --compare --slow --at --fast --median --json --csv --html --help' ;;
+    view) echo '-i --input --help' ;;
     locks) echo '-i --input --lock --site --min-wait --thread --from --to --path --dot --audit --json --csv --help' ;;
     structure) echo '-i --input --thread --depth --all --interesting --grammar --json --csv --help' ;;
     whatif) echo '-i --input --remove --speed --shrink --split --threads --all --class --json --csv --help' ;;
@@ -80,7 +81,7 @@ _heurt_value() { # the value of option $1
 _heurt() {
     COMPREPLY=()
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='record report locks structure whatif tables hot dump export check' verb=record from=1 program
+    local verbs='record report view locks structure whatif tables hot dump export check' verb=record from=1 program
     case " $verbs " in
     *" ${COMP_WORDS[1]} "*) ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]} from=2 ;;
     esac

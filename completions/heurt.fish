@@ -1,6 +1,6 @@
 # fish completion for heurt(1)
 
-set -l verbs record report locks structure whatif tables hot dump export check help
+set -l verbs record report view locks structure whatif tables hot dump export check help
 
 # The words after heurt, its command and its options: the program and its arguments.
 function __heurt_program_words
@@ -8,7 +8,7 @@ function __heurt_program_words
     set -e words[1]
     if contains -- "$words[1]" record hot check
         set -e words[1]
-    else if contains -- "$words[1]" report locks structure whatif tables dump export help
+    else if contains -- "$words[1]" report view locks structure whatif tables dump export help
         return
     end
     while set -q words[1]
@@ -36,7 +36,7 @@ end
 
 function __heurt_records
     __heurt_in_options
-    and not __fish_seen_subcommand_from report locks structure whatif tables hot dump export check help
+    and not __fish_seen_subcommand_from report view locks structure whatif tables hot dump export check help
 end
 
 function __heurt_complete_program
@@ -51,6 +51,7 @@ end
 complete -c heurt -f
 complete -c heurt -n __fish_is_first_arg -a record -d 'Run a program and write down what its threads do'
 complete -c heurt -n __fish_is_first_arg -a report -d 'Show where time is lost, how much and why'
+complete -c heurt -n __fish_is_first_arg -a view -d 'Browse what was found on the terminal'
 complete -c heurt -n __fish_is_first_arg -a locks -d 'Say what threads did with each lock'
 complete -c heurt -n __fish_is_first_arg -a structure -d 'Show the shape of the program: its loops and their times'
 complete -c heurt -n __fish_is_first_arg -a whatif -d 'Predict the wall time with something changed'
@@ -61,7 +62,7 @@ complete -c heurt -n __fish_is_first_arg -a export -d 'Write the recorded events
 complete -c heurt -n __fish_is_first_arg -a check -d 'Tell what this machine and a program allow'
 complete -c heurt -n __fish_is_first_arg -l version -d 'Show the version'
 complete -c heurt -n __heurt_in_options -l help -d 'Show a short description'
-complete -c heurt -n 'not __fish_seen_subcommand_from report locks structure whatif tables dump export help' -a '(__heurt_complete_program)'
+complete -c heurt -n 'not __fish_seen_subcommand_from report view locks structure whatif tables dump export help' -a '(__heurt_complete_program)'
 
 complete -c heurt -n __heurt_records -s o -l output -r -a '(__fish_complete_directories)' -d 'Trace to write'
 complete -c heurt -n __heurt_records -s f -l function -x -d 'Record the functions that match'
@@ -120,6 +121,9 @@ complete -c heurt -n "$in_report" -a iteration -d 'The iterations of the program
 complete -c heurt -n "$in_report" -l json -d 'As JSON'
 complete -c heurt -n "$in_report" -l csv -d 'As comma-separated values'
 complete -c heurt -n "$in_report" -l html -r -d 'As a page for a browser'
+
+set -l in_view '__fish_seen_subcommand_from view'
+complete -c heurt -n "$in_view" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
 
 set -l in_structure '__fish_seen_subcommand_from structure'
 complete -c heurt -n "$in_structure" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'

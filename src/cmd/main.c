@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_record, &command_report, &command_locks, &command_structure, &command_whatif,
-    &command_tables, &command_hot,    &command_dump,  &command_export,    &command_check,
+    &command_record,    &command_report, &command_view,   &command_locks,
+    &command_structure, &command_whatif, &command_tables, &command_hot,
+    &command_dump,      &command_export, &command_check,
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
@@ -27,10 +28,10 @@ static const struct alias {
 static const struct reserved {
     const char *word, *instead;
 } reserved_words[] = {
-    {"annotate", "report"},       {"browse", "report"},         {"compare", "report --compare"},
+    {"annotate", "report"},       {"browse", "view"},           {"compare", "report --compare"},
     {"diff", "report --compare"}, {"explain", "report --help"}, {"replay", "whatif"},
     {"show", "report"},           {"stat", "record"},           {"top", "report"},
-    {"trace", "record"},          {"view", "report"},
+    {"trace", "record"},
 };
 #define RESERVED_WORDS (sizeof reserved_words / sizeof reserved_words[0])
 

@@ -298,6 +298,9 @@ void text__audit(const struct report *report, const struct style *style, FILE *o
 
 void text__one_class(const struct report *report, size_t rank, const struct style *style,
                      FILE *out);
+/* At most so many of the class's call stacks. */
+void class_stacks__put(const struct report *report, const struct profile_class *class, size_t most,
+                       const struct style *style, FILE *out);
 /* The frames of a stack, a line each. */
 void stack__put(const struct report *report, const struct profile_stack *stack, unsigned indent,
                 const struct style *style, FILE *out);

@@ -1,5 +1,5 @@
-/* test_finding_kinds.c: kinds of findings that test_findings.c does not have: handlers of signals, syncs,
- * locks that nobody has. A tick is a nanosecond. */
+/* test_finding_kinds.c: kinds of findings that test_findings.c does not have: handlers of signals,
+ * syncs, locks that nobody has. A tick is a nanosecond. */
 #include "analysis/findings/findings.h"
 #include "scene.h"
 

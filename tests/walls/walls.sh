@@ -50,6 +50,7 @@ may_stand_on() {
     replay) echo ledger events sync callsite ;;
     timeline) echo ledger sync callsite ;;
     iterations | outliers) echo structure events callsite ;;
+    timeline) echo findings ledger events sync callsite ;;
     compare) echo iterations ledger events sync callsite ;;
     esac
 }

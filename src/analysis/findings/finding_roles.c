@@ -61,16 +61,28 @@ static enum component component_of(enum finding_category category)
     }
 }
 
+static bool is_told_by_code(const struct profile_class *class)
+{
+    return class->what.at.kind == CLASS_FUTEX || class->what.at.kind == CLASS_YIELD;
+}
+
+/* As in struct findings. */
+static enum component waits_as(const struct finder *finder, uint32_t place)
+{
+    const struct profile_class *class = profile_class_at(finder->profile, place);
+    if (class__is_idle(finder, place))
+        return COMPONENTS;
+    return is_told_by_code(class) ? component_of(class__category(finder, class))
+                                  : class_kind__component(class->what.at.kind);
+}
+
 /* The fold does not know what is waited for there: the code around the call tells. */
 static void move_known_class(const struct finder *finder, const struct profile_class *class,
-                             struct role *lives)
+                             enum component to, struct role *lives)
 {
-    bool is_told = class->what.at.kind == CLASS_FUTEX || class->what.at.kind == CLASS_YIELD;
-    enum component to =
-        is_told ? component_of(class__category(finder, class)) : COMPONENT_OTHER_BLOCKED;
     uint64_t *sums = class->accumulator->component_sum;
     uint64_t sum_ns = trace__ns(finder->trace, sums[COMPONENT_OTHER_BLOCKED]);
-    if (to == COMPONENT_OTHER_BLOCKED)
+    if (!is_told_by_code(class) || to == COMPONENT_OTHER_BLOCKED)
         return;
     VEC_EACH (row, &class->threads, struct profile_thread_row) {
         double part = class->sum_ns ? (double)row->sum_ns / (double)class->sum_ns : 0;
@@ -92,11 +104,14 @@ static struct role *lives_of(const struct finder *finder)
         memcpy(lives[i].component_ns, thread->component_ns, sizeof lives[i].component_ns);
         move(&lives[i], thread->idle_end, thread->idle_end_ns);
     }
-    for (uint32_t i = 0; i < finder->profile->classes.count; i++)
-        if (class__is_idle(finder, i))
-            move_idle_class(finder, profile_class_at(finder->profile, i), lives);
+    for (uint32_t i = 0; i < finder->profile->classes.count; i++) {
+        const struct profile_class *class = profile_class_at(finder->profile, i);
+        enum component as = finder->findings->waits_as[i];
+        if (as == COMPONENTS)
+            move_idle_class(finder, class, lives);
         else
-            move_known_class(finder, profile_class_at(finder->profile, i), lives);
+            move_known_class(finder, class, as, lives);
+    }
     return lives;
 }
 
@@ -195,18 +210,44 @@ static int by_work(const void *a, const void *b)
     return ORDER(right->lifetime_ns, left->lifetime_ns) ?: ORDER(left->thread, right->thread);
 }
 
+/* Until they are sorted, a role is known by its first thread. */
+static void place_roles(struct findings *findings, const uint32_t *firsts, size_t threads)
+{
+    uint32_t *places = memory__zeroed(threads + 1, sizeof *places);
+    for (uint32_t i = 0; i < findings->roles.count; i++)
+        places[VEC_AT(&findings->roles, struct role, i)->thread] = i;
+    for (size_t i = 0; i < threads; i++)
+        findings->roles_of[i] = places[firsts[i]];
+    free(places);
+}
+
+static void find_waits(struct finder *finder)
+{
+    struct findings *findings = finder->findings;
+    size_t classes = finder->profile->classes.count;
+    findings->waits_as = memory__zeroed(classes, sizeof *findings->waits_as);
+    for (uint32_t i = 0; i < classes; i++)
+        findings->waits_as[i] = waits_as(finder, i);
+}
+
 void finder__find_roles(struct finder *finder)
 {
-    struct vec *roles = &finder->findings->roles;
+    struct findings *findings = finder->findings;
+    struct vec *roles = &findings->roles;
+    find_waits(finder);
     struct role *lives = lives_of(finder);
     const char **names = first_names(finder);
+    size_t threads = finder->profile->threads.count;
+    uint32_t *firsts = findings->roles_of = memory__zeroed(threads + 1, sizeof *firsts);
     *roles = VEC_OF(struct role);
-    for (uint32_t i = 0; i < finder->profile->threads.count; i++) {
+    for (uint32_t i = 0; i < threads; i++) {
         const struct role wanted = role_of(finder, i, names);
         struct role *role = find_role(roles, &wanted);
         add(role, &lives[i], ns__larger(1, trace_thread_at(finder, i)->merged_threads));
+        firsts[i] = role->thread;
     }
     vec__sort(roles, by_work);
+    place_roles(findings, firsts, threads);
     free(names);
     free(lives);
 }

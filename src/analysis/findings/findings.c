@@ -345,6 +345,8 @@ void findings__free(struct findings *findings)
         finding__free(finding);
     vec__free(&findings->rows);
     vec__free(&findings->roles);
+    free(findings->roles_of);
+    free(findings->waits_as);
     sharings__free(findings->sharings);
     free(findings->had_work);
     free(findings);

@@ -123,8 +123,10 @@ struct findings {
     uint64_t idle_ns;     /* of it: that they waited for work */
     uint32_t working_threads;
     uint64_t wall_ns;
-    uint64_t rest_ns; /* the most that one finding costs which is neither ranked nor noted */
-    struct vec roles; /* struct role: those that had work first, by lifetime */
+    uint64_t rest_ns;   /* the most that one finding costs which is neither ranked nor noted */
+    struct vec roles;   /* struct role: those that had work first, by lifetime */
+    uint32_t *roles_of; /* by trace__threads: places in roles */
+    enum component *waits_as; /* by profile->classes: what its waits are; COMPONENTS: for work */
 };
 
 /* Those of the run's profile, a struct findings. */

@@ -90,7 +90,7 @@ static struct table_rows state_rows(const void *row)
     struct table_rows rows = table_rows__of(&states_table);
     for (unsigned i = 0; i < COMPONENTS; i++)
         TABLE_ROW(&rows, state_cells, component__key((enum component)i),
-                  report__state_words(report, (enum component)i));
+                  component__doing(report, (enum component)i));
     TABLE_ROW(&rows, state_cells, "idle", "idle");
     return rows;
 }

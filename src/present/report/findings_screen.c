@@ -59,7 +59,7 @@ static char *figures(const struct finding *finding, size_t rank, const struct st
     return text;
 }
 
-static void put_titles(const struct style *style, FILE *out)
+void text__findings_titles(const struct style *style, FILE *out)
 {
     char *text = memory__format("  %-2s %*s  %*s  %-*s  %s", "", LOST_COLUMNS, "lost",
                                 SHARE_COLUMNS, "share", GAIN_COLUMNS, "gain", "where");
@@ -314,11 +314,18 @@ static void put_tries(const struct report *report, const struct finding *finding
     free(command);
 }
 
+void text__finding_brief(const struct report *report, const struct finding *finding, size_t rank,
+                         const struct style *style, FILE *out)
+{
+    put_headline(report, finding, rank, style, out);
+    if (rank)
+        paragraph__take(style, out, "     ", finding__in_full(report, finding));
+}
+
 static void put_finding(const struct report *report, const struct finding *finding, size_t rank,
                         const struct style *style, FILE *out)
 {
-    put_headline(report, finding, rank, style, out);
-    paragraph__take(style, out, "     ", finding__in_full(report, finding));
+    text__finding_brief(report, finding, rank, style, out);
     put_parts(report, finding, style, out);
     put_tries(report, finding, style, out);
 }
@@ -408,7 +415,7 @@ static void put_rest(const struct report *report, const struct style *style, FIL
                             : memory__text("Nothing else was found."));
 }
 
-static bool is_shown(const struct finding *finding)
+bool finding__is_shown(const struct finding *finding)
 {
     return finding->ranked || finding->is_noted;
 }
@@ -418,25 +425,34 @@ static void put_noted(const struct report *report, const struct style *style, FI
 {
     VEC_EACH (finding, &report->findings->rows, struct finding)
         if (finding->is_noted)
-            put_headline(report, finding, 0, style, out);
+            text__finding_brief(report, finding, 0, style, out);
+}
+
+static bool any_is_shown(const struct report *report)
+{
+    const struct vec *rows = &report->findings->rows;
+    return rows->count && finding__is_shown(VEC_AT(rows, struct finding, 0));
 }
 
 void text__findings(const struct report *report, const struct style *style, FILE *out)
 {
-    const struct vec *rows = &report->findings->rows;
-    bool any = rows->count && is_shown(VEC_AT(rows, struct finding, 0));
     size_t rank = 0;
-    if (any)
-        put_titles(style, out);
-    VEC_EACH (finding, rows, struct finding)
+    if (any_is_shown(report))
+        text__findings_titles(style, out);
+    VEC_EACH (finding, &report->findings->rows, struct finding)
         if (finding->ranked && ++rank <= SHOWN_MOST)
             put_finding(report, finding, rank, style, out);
     put_noted(report, style, out);
-    if (any) {
+    text__findings_rest(report, style, out);
+}
+
+void text__findings_rest(const struct report *report, const struct style *style, FILE *out)
+{
+    if (any_is_shown(report)) {
         fputc('\n', out);
         put_rest(report, style, out);
     }
-    if (rank)
+    if (findings__verdict(report->findings))
         put_unseen(report, style, out);
     else
         put_looked_at(report, style, out);
@@ -469,8 +485,8 @@ void text__one_finding(const struct report *report, size_t rank, const struct st
                        FILE *out)
 {
     const struct finding *finding = VEC_AT(&report->findings->rows, struct finding, rank - 1);
-    put_titles(style, out);
-    put_finding(report, finding, rank, style, out);
+    text__findings_titles(style, out);
+    put_finding(report, finding, finding->ranked ? rank : 0, style, out);
     if (finding->leader == FINDING_NO_CLASS)
         return;
     fputc('\n', out);

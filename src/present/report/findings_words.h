@@ -49,7 +49,15 @@ const char *const *finding__tries(const struct finding *finding);
 void text__verdict(const struct report *report, const struct style *style, FILE *out);
 /* Ranked findings, or what was looked at and what was not. */
 void text__findings(const struct report *report, const struct style *style, FILE *out);
-/* The ranked finding of that place, from 1, and the class in it that lost most. */
+/* Pieces of it: the titles; a finding's figures, place and cause (rank 0: it has none, and no
+ * cause); what stands below all of them. */
+void text__findings_titles(const struct style *style, FILE *out);
+void text__finding_brief(const struct report *report, const struct finding *finding, size_t rank,
+                         const struct style *style, FILE *out);
+void text__findings_rest(const struct report *report, const struct style *style, FILE *out);
+/* Whether a report has a line for it. */
+bool finding__is_shown(const struct finding *finding);
+/* The finding of that place, from 1, and the class in it that lost most. */
 void text__one_finding(const struct report *report, size_t rank, const struct style *style,
                        FILE *out);
 

@@ -185,7 +185,7 @@ static bool is_of_names(const struct report *report, const char *warning)
 }
 
 /* Of files without names the first ones are told; --json has all. */
-static void put_warnings(const struct report *report, const struct style *style, FILE *out)
+void text__warnings(const struct report *report, const struct style *style, FILE *out)
 {
     struct vec warnings = report__warnings(report);
     size_t of_names = 0;
@@ -258,7 +258,7 @@ static void put_classes(const struct report *report, const struct style *style, 
     text__ignored(report, out);
     text__sampled(report, style, out);
     text__coverage_line(report, out);
-    put_warnings(report, style, out);
+    text__warnings(report, style, out);
     put_next(report, style, out);
 }
 
@@ -295,7 +295,7 @@ static void put_first_screen(const struct report *report, const struct style *st
         put_what_was_found(report, style, out);
     text__ignored(report, out);
     text__sampled(report, style, out);
-    put_warnings(report, style, out);
+    text__warnings(report, style, out);
     put_more(report, style, out);
 }
 

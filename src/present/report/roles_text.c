@@ -22,7 +22,7 @@ static bool has_programs(const struct report *report)
     return false;
 }
 
-static char *bare_name(const struct role *role)
+char *role__bare_name(const struct role *role)
 {
     if (role->is_main)
         return memory__text("main");
@@ -38,7 +38,7 @@ static char *bare_name(const struct role *role)
 static char *role_name(const struct report *report, const struct role *role,
                        const struct style *style)
 {
-    char number[32], *name = bare_name(role), *text;
+    char number[32], *name = role__bare_name(role), *text;
     count__format(role->threads, number);
     if (!name)
         text = memory__format("%s thread%s", number, role->threads == 1 ? "" : "s");
@@ -61,7 +61,7 @@ char *workers__text(const struct report *report)
 
 /* ---- bars ------------------------------------------------------------------------------------ */
 
-const char *report__state_words(const struct report *report, enum component component)
+const char *component__doing(const struct report *report, enum component component)
 {
     static const char *const words[COMPONENTS] = {
         [COMPONENT_LOCK] = "waiting for a lock",
@@ -110,7 +110,7 @@ static void put_bars(const struct report *report, const struct role *role,
     struct flow flow = flow__start(style, out, 4);
     fputs("    ", out);
     flow.column = flow.indent;
-    put_bar(&flow, report__state_words(report, COMPONENT_RUNNING),
+    put_bar(&flow, component__doing(report, COMPONENT_RUNNING),
             (double)left[COMPONENT_RUNNING] / all_ns);
     if ((double)role->idle_ns >= BAR_FROM * all_ns)
         put_bar(&flow, "idle", (double)role->idle_ns / all_ns);
@@ -121,7 +121,7 @@ static void put_bars(const struct report *report, const struct role *role,
         if ((double)left[most] < BAR_FROM * all_ns)
             others_ns += left[most];
         else
-            put_bar(&flow, report__state_words(report, (enum component)most),
+            put_bar(&flow, component__doing(report, (enum component)most),
                     (double)left[most] / all_ns);
         left[most] = 0;
     }
@@ -152,7 +152,7 @@ static char *left_out_name(const struct report *report, const struct role *role,
     return name;
 }
 
-static void put_left_out(const struct report *report, const struct style *style, FILE *out)
+char *left_out__text(const struct report *report, const struct style *style)
 {
     char *list = memory__text("");
     uint64_t shown = 0, more = 0;
@@ -169,7 +169,13 @@ static void put_left_out(const struct report *report, const struct style *style,
     }
     if (more)
         list = text__append(list, " and %llu more", (unsigned long long)more);
-    if (shown)
+    return list;
+}
+
+static void put_left_out(const struct report *report, const struct style *style, FILE *out)
+{
+    char *list = left_out__text(report, style);
+    if (*list)
         paragraph__take(style, out, "  ", memory__format("Left out, they waited: %s.", list));
     free(list);
 }

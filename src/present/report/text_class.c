@@ -443,17 +443,17 @@ static void put_stack(const struct report *report, const struct profile_stack *s
     stack__put(report, stack, 6, style, out);
 }
 
-static void put_stacks(const struct report *report, const struct profile_class *class,
+void class_stacks__put(const struct report *report, const struct profile_class *class, size_t most,
                        const struct style *style, FILE *out)
 {
-    if (class->what.stacks.count == 0)
+    size_t count = class->what.stacks.count;
+    if (count == 0)
         return;
     heading__put(style, out, "call stacks (innermost first; share of those that were taken)");
-    for (size_t i = 0; i < class->what.stacks.count && i < STACKS_AT_MOST; i++)
+    for (size_t i = 0; i < count && i < most; i++)
         put_stack(report, VEC_AT(&class->what.stacks, struct profile_stack, i), style, out);
-    if (class->what.stacks.count > STACKS_AT_MOST)
-        fprintf(out, "  and %zu rarer ones (--json has them all)\n",
-                class->what.stacks.count - STACKS_AT_MOST);
+    if (count > most)
+        fprintf(out, "  and %zu rarer ones (--json has them all)\n", count - most);
 }
 
 static void put_feedback(const struct report *report, const struct profile_class *class,
@@ -498,7 +498,7 @@ void text__one_class(const struct report *report, size_t rank, const struct styl
     put_doubts(class, style, out);
     put_blames(report, class, style, out);
     put_threads(report, class, style, out);
-    put_stacks(report, class, style, out);
+    class_stacks__put(report, class, STACKS_AT_MOST, style, out);
     put_feedback(report, class, style, out);
 }
 

@@ -1,0 +1,91 @@
+/* heurt view: a trace, browsed on the terminal. */
+#include "analysis/findings/wall_gains.h"
+#include "analysis/timeline/thread_times.h"
+#include "cmd/browser.h"
+#include "cmd/command.h"
+#include "cmd/load.h"
+#include "cmd/options.h"
+#include "cmd/values.h"
+#include "present/view/view.h"
+
+#include <unistd.h>
+
+struct view_request {
+    const char *directory;
+};
+
+/* What takes long is said while it lasts, where somebody sees it. */
+static void tell_progress(const char *what)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\x1b[K%s%s", *what ? "heurt: " : "", what);
+}
+
+static int browse(const struct loaded *loaded)
+{
+    const struct view_subject subject = {
+        &loaded->report, run__result(&loaded->run, &thread_times_analysis), duration__parse};
+    const struct style style = {SCREEN_COLUMNS, terminal__colour(), terminal__unicode()};
+    struct error error;
+    struct view *view = view__new(&subject, &style);
+    int code = browser__run(view, &error);
+    view__free(view);
+    return code < 0 ? failed(&error) : 0;
+}
+
+/* All that the view shows is found before it begins. */
+static int analyse(struct loaded *loaded)
+{
+    int status = loaded__ask_profile(loaded, CLASSES_BY_STRUCTURE);
+    if (status)
+        return status;
+    run__ask(&loaded->run, &findings_analysis, NULL);
+    run__ask(&loaded->run, &thread_times_analysis, NULL);
+    tell_progress("reading the trace (1 of 2) ...");
+    status = loaded__analyse(loaded);
+    if (status)
+        return status;
+    tell_progress("predicting gains (2 of 2) ...");
+    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile,
+                     run__result(&loaded->run, &findings_analysis), 0);
+    tell_progress("");
+    return 0;
+}
+
+static int view_of(const struct view_request *request)
+{
+    struct loaded loaded;
+    struct error error;
+    if (browser__check(&error) < 0) {
+        say("%s", error.text);
+        return EXIT_USAGE;
+    }
+    int status = loaded__open(request->directory, &loaded);
+    if (status)
+        return status;
+    status = analyse(&loaded);
+    status = status ? status : browse(&loaded);
+    loaded__close(&loaded);
+    return status;
+}
+
+static const struct option_row option_rows[] = {
+    INPUT_ROW(struct view_request, directory),
+    {0},
+};
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct view_request request = {.directory = DEFAULT_TRACE};
+    int status = options__read(self, argc, argv, &request);
+    if (status == 0)
+        status = options__end(self, argc, argv);
+    return status ? status : view_of(&request);
+}
+
+const struct command command_view = {
+    .name = "view",
+    .summary = "browse what was found, and what threads did over time, on the terminal",
+    .rows = option_rows,
+    .operands = "",
+    .run = run};
