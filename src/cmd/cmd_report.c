@@ -75,9 +75,8 @@ static size_t finding_number(const struct report_options *options, const struct 
 
 static int show_report(const struct report_options *options, struct loaded *loaded, size_t rank)
 {
-    bool is_screen = loaded->report.findings || rank || options->width;
-    return show_at(present, &(struct showing){options, &loaded->report, rank},
-                   is_screen ? screen__columns(options->width) : terminal__columns());
+    return show_either(options->presenter == &presenter_text, present,
+                       &(struct showing){options, &loaded->report, rank}, options->width);
 }
 
 /* A class, or the table of them. */
@@ -144,7 +143,7 @@ static int report_on_loaded(const struct report_options *options, const struct v
             "are by site");
     if (options->view == VIEW_SUMMARY || options->view == VIEW_CLASSES)
         return (shows_findings(options) ? show_findings : show_classes)(options, loaded);
-    status = show(present, &(struct showing){options, &loaded->report, 0});
+    status = show_report(options, loaded, 0);
     if (status == 0 && options->view == VIEW_AUDIT && !profile__adds_up(loaded->report.profile))
         status = EXIT_NOT_EXACT;
     return status;
@@ -270,6 +269,7 @@ static int compare(const struct command *self, const struct report_options *opti
                               : options->fast ? options->fast
                                               : 1},
         .view = class_view__or(options->classes, CLASSES_BY_STRUCTURE),
+        .width = options->width,
         .is_view_asked_for = options->classes != CLASSES_UNSAID};
     struct loaded loaded;
     int status = check_comparison(self, options);
@@ -333,11 +333,7 @@ static const struct option_row option_rows[] = {
      .help = "show classes with a score of at least X (0.2; 0: all)",
      .expected = "a number from 0 to 1 (0.2 is usual)",
      VALUE(struct report_options, threshold, share__parse)},
-    {.name = "width",
-     .value = "COLUMNS",
-     .help = "as wide as that, not as COLUMNS or the terminal says",
-     .expected = "a number of columns",
-     NUMBER(struct report_options, width, SCREEN_COLUMNS_LEAST, SCREEN_COLUMNS_MOST)},
+    WIDTH_ROW(struct report_options, width),
     {.name = "key",
      .value = "FUNC=ARG[,ARG]",
      .help = "compare only calls with equal arguments; remembered",

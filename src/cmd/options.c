@@ -284,7 +284,7 @@ void options__put(const struct option_row *rows, FILE *out)
     for (; rows->kind != OPTION_END; rows++) {
         if (!rows->help)
             continue;
-        char *left = left_side(rows);
+        char *left = terminal__text(left_side(rows));
         fprintf(out, "  %-*s  ", HELP_COLUMN - 4 + (int)continuation_bytes(left), left);
         put_help(rows->help, out);
         free(left);

@@ -77,6 +77,13 @@ struct option_row {
         .name = #format, .help = "everything as " FORMAT_##format, CONSTANT(type, member, put), \
         .group = 'f'                                                                            \
     }
+#define WIDTH_ROW(type, member)                                         \
+    {                                                                   \
+        .name = "width", .value = "COLUMNS",                            \
+        .help = "as wide as that, not as COLUMNS or the terminal says", \
+        .expected = "a number of columns",                              \
+        NUMBER(type, member, SCREEN_COLUMNS_LEAST, SCREEN_COLUMNS_MOST) \
+    }
 #define FORMAT_json "JSON"
 #define FORMAT_csv "comma-separated values"
 #define CLASS_ROW(type, member)                                                 \

@@ -4,7 +4,7 @@
 load ../helpers
 bats_require_minimum_version 1.5.0
 
-COMMANDS='record report locks structure whatif tables hot dump export check'
+COMMANDS='record report locks structure whatif tables hot dump export check explain'
 
 long_options() { # COMMAND: those of its --help
     "$HEURT" "$1" --help | sed -n '4,$s/^  \(-., \)\{0,1\}--\([a-z-]*\).*/\2/p' | sort -u

@@ -1,4 +1,5 @@
-/* findings_words.h: findings as sentences. Private to the screens of reports. */
+/* findings_words.h: findings as sentences. Private to the screens of reports
+ * and to the glossary. */
 #ifndef HEURT_PRESENT_REPORT_FINDINGS_WORDS_H
 #define HEURT_PRESENT_REPORT_FINDINGS_WORDS_H
 
@@ -30,6 +31,7 @@ char *finding__cause(const struct report *report, const struct finding *finding)
 char *finding__sentence(const struct report *report, const struct finding *finding);
 /* What to try, ended by NULL. */
 const char *const *finding__tries(const struct finding *finding);
+const char *const *finding_category__tries(enum finding_category category);
 
 /* What the report comes to, in a sentence or two. */
 void text__verdict(const struct report *report, const struct style *style, FILE *out);
