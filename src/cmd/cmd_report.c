@@ -119,12 +119,18 @@ static void check_rule(const struct report *report, const char *option, const ch
     free(pattern);
 }
 
+static size_t bytes_of_function(const char *ignored)
+{
+    const char *in = strstr(ignored, " in ");
+    return in ? (size_t)(in - ignored) : strlen(ignored);
+}
+
 static void check_rules(const struct report_options *options, const struct report *report)
 {
     VEC_EACH (key, &options->keys, const char *)
         check_rule(report, "--key", *key, strcspn(*key, "="));
     VEC_EACH (function, &options->ignores, const char *)
-        check_rule(report, "--ignore", *function, strlen(*function));
+        check_rule(report, "--ignore", *function, bytes_of_function(*function));
 }
 
 static int report_on_loaded(const struct report_options *options, const struct vec *rules,
@@ -166,12 +172,19 @@ static void forget(struct rules *rules, const char *function)
 {
     struct vec list = rules__list(rules);
     struct nearest nearest = nearest__to(function);
-    VEC_EACH (rule, &list, const struct profile_rule)
-        nearest__offer(&nearest, rule->function);
+    struct vec subjects = VEC_OF(char *);
+    VEC_EACH (rule, &list, const struct profile_rule) {
+        char *subject = rule__subject(rule);
+        vec__push(&subjects, &subject);
+        nearest__offer(&nearest, subject);
+    }
     char *question = nearest__question(&nearest);
     if (rules__forget(rules, function) == 0)
         say("%s has no rule for '%s'%s", rules->path, function, question);
     free(question);
+    VEC_EACH (subject, &subjects, char *)
+        free(*subject);
+    vec__free(&subjects);
     rules__free_list(&list);
 }
 
@@ -207,7 +220,7 @@ static int report_with_rules(const struct command *self, const struct report_opt
     struct error error;
     int status = 0;
     if (options->no_rules) {
-        rules = (struct rules){memory__text(RULES_FILE), VEC_OF(char *), false};
+        rules = (struct rules){memory__text(HEURT_RULES_FILE), VEC_OF(char *), false};
     } else if (rules__load(options->directory, &rules, &error) < 0) {
         status = failed(&error);
     }
@@ -336,11 +349,12 @@ static const struct option_row option_rows[] = {
     WIDTH_ROW(struct report_options, width),
     {.name = "key",
      .value = "FUNC=ARG[,ARG]",
-     .help = "compare only calls with equal arguments; remembered",
+     .help = "compare only calls with equal arguments; remembered in the trace",
      TEXTS(struct report_options, keys)},
     {.name = "ignore",
      .value = "FUNC",
-     .help = "leave these classes out; remembered",
+     .help = "leave these classes out, or ('FUNC in CALLER') those that CALLER\n"
+             "calls; remembered in the trace",
      TEXTS(struct report_options, ignores)},
     {.name = "forget",
      .value = "FUNC",

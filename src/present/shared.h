@@ -286,7 +286,8 @@ void histogram__put(const struct report *report, const struct profile_class *cla
 
 void text__not_interference(const struct report *report, const struct style *style, FILE *out);
 void text__idle(const struct report *report, const struct style *style, FILE *out);
-void text__ignored(const struct report *report, FILE *out);
+/* That rules hide something, near the head of a screen. */
+void text__ignored(const struct report *report, const struct style *style, FILE *out);
 void text__sampled(const struct report *report, const struct style *style, FILE *out);
 void text__coverage_line(const struct report *report, FILE *out);
 

@@ -158,7 +158,7 @@ says() { # STATUS PART WORD…
         report --ignore pthread_spin_lokc
     says 0 "--key: no class of this run is named 'nothing_like_it'" report --key nothing_like_it=arg1
     [[ $output != *"did you mean"* ]]
-    says 0 "heurt.rules has no rule for 'nothing_liek_it'; did you mean 'nothing_like_it'?" \
+    says 0 "heurt.data/rules has no rule for 'nothing_liek_it'; did you mean 'nothing_like_it'?" \
         report --forget nothing_liek_it
     says 0 "" report --forget nothing_like_it --ignore pthread_spin_lock
     [[ $output != *"is named"* && $output != *"has no rule"* ]]

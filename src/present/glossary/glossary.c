@@ -44,8 +44,7 @@ static bool is_typed(void *typed, const char *name)
 static const struct glossary_word *find_by(const char *typed, bool whole)
 {
     for (const struct glossary_word *word = glossary_words; word->name; word++)
-        if (whole ? is_typed((void *)typed, word->name)
-                  : names__any(word, is_typed, (void *)typed))
+        if (whole ? is_typed((void *)typed, word->name) : names__any(word, is_typed, (void *)typed))
             return word;
     return NULL;
 }

@@ -30,15 +30,17 @@ const struct glossary_word glossary_words[] = {
      .measured = "Waits for events, for time and for the end of a thread; and waits at a condition "
                  "or a semaphore that threads with another role end. A hand-over between the "
                  "program's own threads is not idle.",
-     .doubt = "A run with --aggregate keeps no roles: its conditions and semaphores are never idle.",
+     .doubt =
+         "A run with --aggregate keeps no roles: its conditions and semaphores are never idle.",
      .example = "Left out, they waited: main (for the end of others)."},
     {OF("wanted a CPU", FINDING_CPU), .also = "runnable|preempted|wanted a CPU, had none|had none",
      .meaning = "A thread could have worked, and all CPUs were busy. Other threads of the program "
                 "had them, or other programs.",
      .measured = "The kernel's records of when a thread was switched off while it could go on, or "
                  "was woken and did not run yet; and the system's own count of that time.",
-     .doubt = "Without the kernel's records it is not known. In a virtual machine the host may take "
-              "CPUs away, which looks like work.",
+     .doubt =
+         "Without the kernel's records it is not known. In a virtual machine the host may take "
+         "CPUs away, which looks like work.",
      .example = "2   ~162 ms   44 %  1.7–1.8×     wanted a CPU, had none"},
 
     /* ---- figures ----------------------------------------------------------------------------- */
@@ -47,41 +49,49 @@ const struct glossary_word glossary_words[] = {
                 "threads is not lost time of the run: gain tells that.",
      .measured = "For each class of calls that ought to take the same time: what all took longer "
                  "than the shortest. Share is the part of the time of the threads that had work.",
-     .doubt = "With few occurrences the shortest may have been disturbed, too: more is lost than is "
-              "shown. ~ stands for an estimate, ? for a weak one.",
+     .doubt =
+         "With few occurrences the shortest may have been disturbed, too: more is lost than is "
+         "shown. ~ stands for an estimate, ? for a weak one.",
      .example = "1   29.6 ms    8 %  1.1×         lock queue->head_lock in 2 places"},
     {WORD("gain"), .also = "wall gain|faster",
      .meaning = "How much faster the whole run would be without that loss: the wall time now over "
                 "the wall time then. 1.4–1.7×: at least and at most.",
-     .measured = "The run is replayed on a model of its CPUs, by who waited for whom, with the loss "
-                 "taken out. none: others are waited for anyway. ≤: perhaps nothing. ?: not known.",
-     .doubt = "~ in front: it hangs on something that the recording does not show. Caches and memory "
-              "are not in the model. Of a long run windows are replayed.",
+     .measured =
+         "The run is replayed on a model of its CPUs, by who waited for whom, with the loss "
+         "taken out. none: others are waited for anyway. ≤: perhaps nothing. ?: not known.",
+     .doubt =
+         "~ in front: it hangs on something that the recording does not show. Caches and memory "
+         "are not in the model. Of a long run windows are replayed.",
      .example = "1   593 ms   51 %  1.4–1.7×     lock queue->head_lock in 2 places",
      .try = "heurt whatif asks other questions: a lock split, a function faster, more threads"},
     {WORD("score"), .also = "threshold",
-     .meaning = "The lost time of a class over the life of the thread that loses most, from 0 to 1. "
-                "From 0.2 on it is worth a look.",
+     .meaning =
+         "The lost time of a class over the life of the thread that loses most, from 0 to 1. "
+         "From 0.2 on it is worth a look.",
      .measured = "The sum over all occurrences of duration less the shortest duration, over the "
                  "life of the thread (RDAM, SCI and dispersion factor are this figure).",
-     .doubt = "Occurrences that were drawn at random (~), fewer than 100 of them, or a machine that "
-              "changed its speed.",
+     .doubt =
+         "Occurrences that were drawn at random (~), fewer than 100 of them, or a machine that "
+         "changed its speed.",
      .example = "1  0.94   64.9 ms  2.3–3.8×   handle  server.c:43"},
     {WORD("confidence"), .also = "estimated|weak|measured|doubts",
      .meaning = "How far a figure can be trusted. Nothing stands where it was measured; ~ is an "
                 "estimate, ? is weak.",
-     .measured = "~: occurrences were drawn at random, or a model was asked. ?: few occurrences, all "
-                 "of them disturbed, or records were lost. heurt report N tells the reason.",
+     .measured =
+         "~: occurrences were drawn at random, or a model was asked. ?: few occurrences, all "
+         "of them disturbed, or records were lost. heurt report N tells the reason.",
      .example = "2   ~162 ms   44 %  1.7–1.8×     wanted a CPU, had none",
      .try = "a longer run; heurt record --overhead none; heurt check, which tells what is missing"},
     {WORD("cost"), .also = "recording cost|overhead",
      .meaning = "What recording itself took of the program's CPU time.",
      .measured = "Before the program starts heurt measures what each kind of event costs on this "
                  "machine; the cost is that times the number of events.",
-     .doubt = "Caches that the recording used up, and call stacks, are not in it. Of a run of a few "
-              "ms it cannot be told.",
+     .doubt =
+         "Caches that the recording used up, and call stacks, are not in it. Of a run of a few "
+         "ms it cannot be told.",
      .example = "queue --threads 4   took 329 ms on 2 CPUs, used 1.9   [recording cost 0.9 %]",
-     .try = "heurt record --overhead 1% records fewer occurrences; --no-choice records no functions"},
+     .try =
+         "heurt record --overhead 1% records fewer occurrences; --no-choice records no functions"},
 
     /* ---- how a run hangs together ------------------------------------------------------------ */
     {WORD("holder"), .also = "holders|blocker|because of",
@@ -89,43 +99,51 @@ const struct glossary_word glossary_words[] = {
      .measured = "Each wait is divided among all that had the lock meanwhile, by time; what the "
                  "holder did then (worked, had no CPU, waited itself) is told from its own record.",
      .doubt = "Nobody had it: who was next in line had been woken, and had no CPU yet.",
-     .example = "306 ms  in queue__append queue.c:44 · holder: queue__append 64 %, queue__take 36 %"},
+     .example =
+         "306 ms  in queue__append queue.c:44 · holder: queue__append 64 %, queue__take 36 %"},
     {WORD("critical path"), .also = "path|on path",
      .meaning = "The chain of work and waits from the start to the end of a run that decides how "
                 "long it takes. Shortening what is not on it gains nothing.",
      .measured = "One walk over all synchronisation events by time: whoever ended a wait hands the "
                  "chain on.",
-     .doubt = "Where a thread was off the CPU and nobody of the program ended that, the chain stays "
-              "with this thread, and the part is told.",
+     .doubt =
+         "Where a thread was off the CPU and nobody of the program ended that, the chain stays "
+         "with this thread, and the part is told.",
      .example = "Critical path: 28 % of its 127 ms is in sections of locks",
      .try = "heurt locks --path shows it piece by piece"},
     {WORD("iteration"), .also = "iterations|loop|loops",
-     .meaning = "One turn through a loop of the program: what is done again and again, and ought to "
-                "take the same time.",
+     .meaning =
+         "One turn through a loop of the program: what is done again and again, and ought to "
+         "take the same time.",
      .measured = "Loops are found in the sequence of recorded calls, or marked in busy functions "
                  "that are entered once; the user's own marks (heurt.h) count first.",
      .doubt = "A loop without recorded calls inside is seen only where its function was chosen.",
      .example = "4 threads run this loop: 50 iterations of 7.63 ms",
      .try = "heurt report iteration --compare puts a slow one beside a fast one"},
     {WORD("sharing"), .also = "cache line|memory",
-     .meaning = "Threads on several CPUs use one cache line, and at least one writes it: each has to "
-                "fetch it from the other. See false sharing, true sharing.",
-     .measured = "Samples of busy threads: the instruction, and the address that it waited for. The "
-                 "cost is the pace while others are at the line against the pace while they are not.",
-     .doubt = "Few samples at the line; a program that was not sampled is told in \"Not looked at\".",
+     .meaning =
+         "Threads on several CPUs use one cache line, and at least one writes it: each has to "
+         "fetch it from the other. See false sharing, true sharing.",
+     .measured =
+         "Samples of busy threads: the instruction, and the address that it waited for. The "
+         "cost is the pace while others are at the line against the pace while they are not.",
+     .doubt =
+         "Few samples at the line; a program that was not sampled is told in \"Not looked at\".",
      .example = "Looked at: locks, waits, input and output, page faults, sharing of cache lines"},
 
     /* ---- what findings are ------------------------------------------------------------------- */
     {OF("lock", FINDING_LOCK), .also = "mutex|locks",
      .meaning = "Threads wait for a lock that another one has: a mutex, a reader-writer lock or a "
                 "spin lock.",
-     .measured = "Each call that takes a lock is tried without waiting first; only when the lock is "
-                 "taken, the wait is recorded, until the thread has it.",
+     .measured =
+         "Each call that takes a lock is tried without waiting first; only when the lock is "
+         "taken, the wait is recorded, until the thread has it.",
      .doubt = "Locks that nobody waits for are drawn at random where they are many; waits never.",
      .example = "One lock holds 4 threads back. Without that: about 114 ms (1.1× faster)."},
     {OF("condition", FINDING_CONDITION), .also = "condition variable|signalled",
-     .meaning = "Threads wait at a condition for each other: a queue is empty or full, a turn is not "
-                "theirs.",
+     .meaning =
+         "Threads wait at a condition for each other: a queue is empty or full, a turn is not "
+         "theirs.",
      .measured = "The waits are recorded, and who signalled. A wait for work from outside is idle, "
                  "and no finding.",
      .doubt = "Locks and queues that a program makes of futexes are told as conditions.",
@@ -165,8 +183,9 @@ const struct glossary_word glossary_words[] = {
      .example = "Threads ask again and again whether something has come."},
     {OF("disk", FINDING_DISK), .also = "I/O|fsync|file",
      .meaning = "Threads wait for reads, writes or syncs of files.",
-     .measured = "The calls are recorded with their sizes; the kernel tells when the thread was off "
-                 "the CPU in them.",
+     .measured =
+         "The calls are recorded with their sizes; the kernel tells when the thread was off "
+         "the CPU in them.",
      .example = "1   1.49 s   62 %  2.4×         disk in append log.c:88"},
     {OF("file lock", FINDING_FILE_LOCK), .also = "flock|fcntl",
      .meaning = "Processes wait for a lock on a file.",

@@ -251,11 +251,11 @@ static void put_next(const struct report *report, const struct style *style, FIL
 static void put_classes(const struct report *report, const struct style *style, FILE *out)
 {
     text__head(report, style, out);
+    text__ignored(report, style, out);
     put_ranking(report, style, out);
     fputc('\n', out);
     text__not_interference(report, style, out);
     text__idle(report, style, out);
-    text__ignored(report, out);
     text__sampled(report, style, out);
     text__coverage_line(report, out);
     put_warnings(report, style, out);
@@ -290,12 +290,12 @@ static void put_what_was_found(const struct report *report, const struct style *
 static void put_first_screen(const struct report *report, const struct style *style, FILE *out)
 {
     text__head(report, style, out);
+    text__ignored(report, style, out);
     fputc('\n', out);
     if (report->profile->events == 0)
         paragraph__put(style, out, INK_PLAIN, "  ", advice(report));
     else
         put_what_was_found(report, style, out);
-    text__ignored(report, out);
     text__sampled(report, style, out);
     put_warnings(report, style, out);
     put_more(report, style, out);
