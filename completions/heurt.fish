@@ -16,7 +16,7 @@ function __heurt_program_words
             case --
                 set -e words[1]
                 break
-            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --frequency --min --output
+            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --report --frequency --min --output
                 set -e words[1]
                 set -e words[1]
             case '-*'
@@ -84,6 +84,8 @@ complete -c heurt -n __heurt_records -l no-loops -d 'Do not mark loops'
 complete -c heurt -n __heurt_records -l no-kernel -d 'No switches and page faults from the kernel'
 complete -c heurt -n __heurt_records -l instructions -d 'Count the instructions of each call'
 complete -c heurt -n __heurt_records -l overhead -x -a '1% 5% 10% none' -d 'What recording may cost each thread'
+complete -c heurt -n __heurt_records -l hot -d 'Run it twice: find the functions first'
+complete -c heurt -n __heurt_records -l report -r -F -d 'Then report, into this file'
 complete -c heurt -n __heurt_records -s q -l quiet -d 'Say only what went wrong'
 
 set -l in_locks '__fish_seen_subcommand_from locks'

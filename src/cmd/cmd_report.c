@@ -11,9 +11,11 @@
 #include "cmd/pager_print.h"
 #include "cmd/values.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define THRESHOLD_UNSAID (-1.0)
 #define EXIT_NOT_EXACT 1 /* --audit: the parts do not add up to the whole */
@@ -249,10 +251,16 @@ static struct report_options default_options(void)
                                    .forgets = VEC_OF(const char *)};
 }
 
-int report__show_summary(const char *directory)
+int report__show_summary(const char *directory, FILE *file)
 {
     struct report_options options = default_options();
+    int screen = file ? fileno(file) : isatty(STDOUT_FILENO) ? STDOUT_FILENO : STDERR_FILENO;
     options.directory = directory;
+    fflush(stdout);
+    if (dup2(screen, STDOUT_FILENO) < 0) {
+        say("cannot write the report: %s", strerror(errno));
+        return EXIT_HEURT;
+    }
     return report_with_rules(&command_report, &options);
 }
 

@@ -93,7 +93,8 @@ struct option_row {
         .expected = "site or structure", VALUE(type, member, class_view__parse) \
     }
 
-/* Reads the command's options into the request. Returns 0 with optind at the first operand;
+/* Reads the command's options into the request: those that the user wants always (config.h), then
+ * the command line's, which win. Returns 0 with optind at the first operand;
  * EXIT_USAGE, or what take returned, after a sentence; -1 after --help. Values point into argv.
  * It is not thread-safe, as getopt is not. */
 int options__read(const struct command *command, int argc, char **argv, void *request);

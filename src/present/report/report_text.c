@@ -100,9 +100,9 @@ static size_t patched_functions(const struct report *report)
     return count;
 }
 
-#define LOOK_INTO_FUNCTIONS                                                                  \
-    "To look into the program's own functions: heurt hot -- CMD finds the busy ones, heurt " \
-    "record -f NAME -- CMD records them."
+#define LOOK_INTO_FUNCTIONS                                                                     \
+    "To look into the program's own functions: heurt record --hot CMD finds the busy ones and " \
+    "records them."
 
 static const char *advice(const struct report *report)
 {
@@ -235,7 +235,7 @@ static void put_next(const struct report *report, const struct style *style, FIL
     if (first)
         flow__hint(&flow, report, "report", number);
     else
-        flow__add(&flow, "heurt hot -- CMD", INK_PLAIN, 1);
+        flow__add(&flow, "heurt record --hot CMD", INK_PLAIN, 1);
     free(number);
     if (coverage.refused.count)
         flow__hint(&flow, report, "report", "--coverage");
