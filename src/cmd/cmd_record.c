@@ -617,6 +617,7 @@ static int record(struct recording *recording, const struct binary *binary, int 
         free(library);
         return failed(&error);
     }
+    session__name_program(writer, binary->path);
     planner->library = library;
     if (chooses || has_request(recording))
         listen_to_program(recording, planner, writer);

@@ -13,9 +13,8 @@
 struct progress progress__start(bool wanted)
 {
     uint64_t now = clock__ns(CLOCK_MONOTONIC);
-    return (struct progress){.wanted = wanted && isatty(STDERR_FILENO),
-                             .started_ns = now,
-                             .next_ns = now + FIRST_NS};
+    return (struct progress){
+        .wanted = wanted && isatty(STDERR_FILENO), .started_ns = now, .next_ns = now + FIRST_NS};
 }
 
 bool progress__is_due(struct progress *progress)
