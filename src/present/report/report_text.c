@@ -107,10 +107,10 @@ static size_t patched_functions(const struct report *report)
 static const char *advice(const struct report *report)
 {
     if (report->profile->threads.count == 0)
-        return "Nothing was recorded: heurt was in no process of this run, so it is not known what "
-               "its "
-               "threads did. That is so of programs that are statically linked, run with another "
-               "user's rights, or clear their environment first. heurt check PROGRAM tells.";
+        return "Nothing was recorded: heurt was in no process of this run. That is so of programs "
+               "that "
+               "are statically linked, have another user's rights, or clear their environment. "
+               "heurt check PROGRAM tells.";
     if (report->profile->events == 0)
         return "Nothing was recorded: the program called none of the functions that heurt knows "
                "(locks, waits, input and output, sleep). " LOOK_INTO_FUNCTIONS;
