@@ -3,6 +3,7 @@
 
 bats_require_minimum_version 1.5.0
 unset HEURT_TRACE HEURT_RUNTIME HEURT_OPTIONS LD_PRELOAD PAGER NO_COLOR
+export COLUMNS=200 # no line of a screen is broken, where a test does not ask for a width
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1

@@ -1,6 +1,5 @@
 # heurt locks: what it says of programs whose truth is known, its filters, and its errors.
 load ../helpers
-export COLUMNS=200 # screens on which no line is broken
 
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1

@@ -1,6 +1,5 @@
 # The structure of traces: of a program that runs a known nest of loops, and of iterative solvers.
 load ../helpers
-export COLUMNS=200 # screens on which no line is broken
 load ../walks
 
 setup_file() {
