@@ -3,24 +3,25 @@
 # Options of each command; those that take a value are listed again in _heurt_takes_value.
 _heurt_options() {
     case $1 in
-    record) echo '-o -f -F -M -A -q --output --function --functions-from --module --arguments --stack-every --stack-bytes --raw-stacks --redact-arguments --max-size --no-pack --aggregate --overhead --locks --choose-after --patience --no-choice --no-loops --no-kernel --instructions --quiet --help' ;;
+    record) echo '-o -f -F -M -A -q --output --function --functions-from --module --arguments --stack-every --stack-bytes --raw-stacks --redact-arguments --max-size --no-pack --aggregate --overhead --locks --choose-after --patience --no-choice --no-loops --no-kernel --instructions --hot --report --quiet --help' ;;
     report) echo '-i --input --classes --threshold --width --key --ignore --forget --no-rules --class --coverage --audit --compare --slow --at --fast --median --json --csv --html --help' ;;
     view) echo '-i --input --help' ;;
-    locks) echo '-i --input --lock --site --min-wait --thread --from --to --path --dot --audit --json --csv --help' ;;
-    structure) echo '-i --input --thread --depth --all --interesting --grammar --json --csv --help' ;;
-    whatif) echo '-i --input --remove --speed --shrink --split --threads --all --class --json --csv --help' ;;
+    locks) echo '-i --input --lock --site --min-wait --thread --from --to --path --dot --audit --width --json --csv --help' ;;
+    structure) echo '-i --input --thread --depth --all --interesting --grammar --width --json --csv --help' ;;
+    whatif) echo '-i --input --remove --speed --shrink --split --threads --all --class --width --json --csv --help' ;;
     tables) echo '-i --input --format --where --sort --class --help' ;;
     hot) echo '-o --output --frequency --min --json --help' ;;
     dump) echo '-i -t -f --input --thread --function --from --to --json --raw --help' ;;
     export) echo '-i -o -t -f --input --output --text --json --csv --raw --interesting --thread --function --from --to --help' ;;
     check) echo '--json --machine --help' ;;
+    explain) echo '--markdown --width --help' ;;
     esac
 }
 
 _heurt_takes_value() {
     case $1 in
     -[ofFMAipt] | --functions-from | --module | --arguments | --machine | --stack-every | --stack-bytes | --max-size | --overhead | --locks | --choose-after | --patience | --threshold | --key | --ignore | \
-        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --threads | --slow | --at | --fast | --class | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --html) return 0 ;;
+        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --threads | --slow | --at | --fast | --class | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html) return 0 ;;
     esac
     return 1
 }
@@ -36,6 +37,8 @@ _heurt_program_at() {
         esac
     done
 }
+
+_heurt_words='working waiting idle lost gain score confidence cost holder iteration sharing lock barrier spinning imbalance'
 
 _heurt_lines() { # each line of stdin a candidate
     local line
@@ -81,7 +84,7 @@ _heurt_value() { # the value of option $1
 _heurt() {
     COMPREPLY=()
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='record report view locks structure whatif tables hot dump export check' verb=record from=1 program
+    local verbs='record report view locks structure whatif tables hot dump export check explain' verb=record from=1 program
     case " $verbs " in
     *" ${COMP_WORDS[1]} "*) ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]} from=2 ;;
     esac
@@ -111,6 +114,7 @@ _heurt() {
     fi
     case $verb in
     record | hot | check) _heurt_program "$COMP_CWORD" ;;
+    explain) _heurt_lines < <(compgen -W "$_heurt_words" -- "$word") ;;
     tables) _heurt_lines < <(compgen -W "$("${COMP_WORDS[0]}" tables --format csv 2>/dev/null |
         tail -n +2 | cut -d, -f1 | uniq)" -- "$word") ;;
     esac

@@ -1,6 +1,6 @@
 # fish completion for heurt(1)
 
-set -l verbs record report view locks structure whatif tables hot dump export check help
+set -l verbs record report view locks structure whatif tables hot dump export check explain help
 
 # The words after heurt, its command and its options: the program and its arguments.
 function __heurt_program_words
@@ -8,7 +8,7 @@ function __heurt_program_words
     set -e words[1]
     if contains -- "$words[1]" record hot check
         set -e words[1]
-    else if contains -- "$words[1]" report view locks structure whatif tables dump export help
+    else if contains -- "$words[1]" report view locks structure whatif tables dump export explain help
         return
     end
     while set -q words[1]
@@ -16,7 +16,7 @@ function __heurt_program_words
             case --
                 set -e words[1]
                 break
-            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --frequency --min --output
+            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --report --frequency --min --output
                 set -e words[1]
                 set -e words[1]
             case '-*'
@@ -36,7 +36,7 @@ end
 
 function __heurt_records
     __heurt_in_options
-    and not __fish_seen_subcommand_from report view locks structure whatif tables hot dump export check help
+    and not __fish_seen_subcommand_from report view locks structure whatif tables hot dump export check explain help
 end
 
 function __heurt_complete_program
@@ -60,9 +60,10 @@ complete -c heurt -n __fish_is_first_arg -a hot -d 'Name the functions that a pr
 complete -c heurt -n __fish_is_first_arg -a dump -d 'Print the recorded events'
 complete -c heurt -n __fish_is_first_arg -a export -d 'Write the recorded events for other tools'
 complete -c heurt -n __fish_is_first_arg -a check -d 'Tell what this machine and a program allow'
+complete -c heurt -n __fish_is_first_arg -a explain -d 'Explain a word of the screens'
 complete -c heurt -n __fish_is_first_arg -l version -d 'Show the version'
 complete -c heurt -n __heurt_in_options -l help -d 'Show a short description'
-complete -c heurt -n 'not __fish_seen_subcommand_from report view locks structure whatif tables dump export help' -a '(__heurt_complete_program)'
+complete -c heurt -n 'not __fish_seen_subcommand_from report view locks structure whatif tables dump export explain help' -a '(__heurt_complete_program)'
 
 complete -c heurt -n __heurt_records -s o -l output -r -a '(__fish_complete_directories)' -d 'Trace to write'
 complete -c heurt -n __heurt_records -s f -l function -x -d 'Record the functions that match'
@@ -84,6 +85,8 @@ complete -c heurt -n __heurt_records -l no-loops -d 'Do not mark loops'
 complete -c heurt -n __heurt_records -l no-kernel -d 'No switches and page faults from the kernel'
 complete -c heurt -n __heurt_records -l instructions -d 'Count the instructions of each call'
 complete -c heurt -n __heurt_records -l overhead -x -a '1% 5% 10% none' -d 'What recording may cost each thread'
+complete -c heurt -n __heurt_records -l hot -d 'Run it twice: find the functions first'
+complete -c heurt -n __heurt_records -l report -r -F -d 'Then report, into this file'
 complete -c heurt -n __heurt_records -s q -l quiet -d 'Say only what went wrong'
 
 set -l in_locks '__fish_seen_subcommand_from locks'
@@ -97,6 +100,7 @@ complete -c heurt -n "$in_locks" -l to -x -d 'Only up to this time'
 complete -c heurt -n "$in_locks" -l path -d 'The critical path, piece by piece'
 complete -c heurt -n "$in_locks" -l dot -d 'Who waited for whom, for Graphviz'
 complete -c heurt -n "$in_locks" -l audit -d 'Check that the parts add up'
+complete -c heurt -n "$in_locks" -l width -x -d 'So many columns wide'
 complete -c heurt -n "$in_locks" -l json -d 'As JSON'
 complete -c heurt -n "$in_locks" -l csv -d 'As comma-separated values'
 
@@ -132,6 +136,7 @@ complete -c heurt -n "$in_structure" -l depth -x -a '1 2 3 4' -d 'Only so many l
 complete -c heurt -n "$in_structure" -l all -d 'Also what takes little time'
 complete -c heurt -n "$in_structure" -l grammar -d 'Every call of one thread, as rules'
 complete -c heurt -n "$in_structure" -l interesting -d 'What stands out of its like'
+complete -c heurt -n "$in_structure" -l width -x -d 'So many columns wide'
 complete -c heurt -n "$in_structure" -l json -d 'As JSON'
 complete -c heurt -n "$in_structure" -l csv -d 'As comma-separated values'
 
@@ -144,6 +149,7 @@ complete -c heurt -n "$in_whatif" -l split -x -d 'With several locks in place of
 complete -c heurt -n "$in_whatif" -l threads -x -d 'With so many threads'
 complete -c heurt -n "$in_whatif" -l all -d 'A row for every class'
 complete -c heurt -n "$in_whatif" -l class -x -a 'site structure' -d 'What makes a class'
+complete -c heurt -n "$in_whatif" -l width -x -d 'So many columns wide'
 complete -c heurt -n "$in_whatif" -l json -d 'As JSON'
 complete -c heurt -n "$in_whatif" -l csv -d 'As comma-separated values'
 
@@ -186,3 +192,8 @@ complete -c heurt -n "$in_hot" -l json -d 'As JSON'
 set -l in_check '__heurt_in_options; and __fish_seen_subcommand_from check'
 complete -c heurt -n "$in_check" -l json -d 'As JSON'
 complete -c heurt -n "$in_check" -l machine -x -a '(__fish_complete_directories)' -d 'Judge a captured machine'
+
+set -l in_explain '__fish_seen_subcommand_from explain'
+complete -c heurt -n "$in_explain" -l markdown -d 'All words as a page'
+complete -c heurt -n "$in_explain" -l width -x -d 'So many columns wide'
+complete -c heurt -n "$in_explain" -a 'working waiting idle lost gain score confidence cost holder iteration sharing lock barrier'

@@ -2,7 +2,8 @@
 # HEURT, LIBHEURT, PROGRAMS, EXAMPLES, JSON_GET, HEURT_SOURCE, HEURT_BUILD, CC: see tests/meson.build.
 
 bats_require_minimum_version 1.5.0
-unset HEURT_TRACE HEURT_RUNTIME LD_PRELOAD PAGER NO_COLOR
+unset HEURT_TRACE HEURT_RUNTIME HEURT_OPTIONS LD_PRELOAD PAGER NO_COLOR
+export COLUMNS=200 # no line of a screen is broken, where a test does not ask for a width
 
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1

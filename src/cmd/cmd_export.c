@@ -105,12 +105,12 @@ static int write_events(const struct request *request, struct shown_trace *shown
 static void say_kept(const struct stand_out *found)
 {
     double kept = found->events ? (double)found->kept_events / (double)found->events : 0;
-    say("%" PRIu64 " of %" PRIu64 " events are left (%.3g %%): what stands out (%zu place%s), and "
+    say("%" PRIu64 " of %" PRIu64 " events are left (%.3g %%): outliers (%zu place%s), and "
         "what is around it",
         found->kept_events, found->events, 100 * kept, found->points.count,
         found->points.count == 1 ? "" : "s");
     if (found->left_out)
-        say("%" PRIu64 " more that stand out, which lost the least, are not kept", found->left_out);
+        say("%" PRIu64 " more outliers, which lost the least, are not kept", found->left_out);
 }
 
 static int export_trace(struct request *request, const struct trace *trace)
@@ -172,7 +172,7 @@ static const struct option_row export_rows[] = {
     EXPORTER_ROW("csv", "comma-separated values", &exporter_csv),
     RAW_ROW,
     {.name = "interesting",
-     .help = "only what stands out, and what is around it",
+     .help = "only outliers, and what is around them",
      FLAG(struct request, interesting)},
     THREAD_ROW,
     FUNCTION_ROW,

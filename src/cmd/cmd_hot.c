@@ -1,14 +1,17 @@
 #include "base/clock.h"
 #include "cmd/command.h"
+#include "cmd/hot.h"
 #include "cmd/launch.h"
 #include "cmd/options.h"
 #include "cmd/values.h"
 #include "kernel/hotspots.h"
 #include "kernel/sampling.h"
+#include "recorder/function_list.h"
 #include "recorder/hot_table.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -57,11 +60,10 @@ static int print(const struct hot_options *options, const struct hotspots *hotsp
 }
 
 static int sample_and_print(const struct hot_options *options, struct launch *launch,
-                            struct sampling *sampling, FILE *out)
+                            struct sampling *sampling, FILE *out, int *wait_status)
 {
     struct hotspots *hotspots = hotspots__new();
-    int wait_status = 0;
-    int status = sample(launch, sampling, hotspots, &wait_status);
+    int status = sample(launch, sampling, hotspots, wait_status);
     if (!status) {
         struct hot_run run = {
             .command = options->command,
@@ -73,14 +75,13 @@ static int sample_and_print(const struct hot_options *options, struct launch *la
             .damaged = sampling__damaged(sampling),
         };
         status = print(options, hotspots, &run, out);
-        if (!status)
-            status = launch__exit_like(wait_status);
     }
     hotspots__free(hotspots);
     return status;
 }
 
-static int start(const struct hot_options *options, FILE *out)
+/* The result is an exit status of ours, or 0 and the command's end in *wait_status. */
+static int start(const struct hot_options *options, FILE *out, int *wait_status)
 {
     struct launch launch = LAUNCH_INIT;
     struct sampling *sampling = NULL;
@@ -96,7 +97,7 @@ static int start(const struct hot_options *options, FILE *out)
         say("%s was not started: %s", options->command[0], error.text);
         return EXIT_HEURT;
     }
-    int status = sample_and_print(options, &launch, sampling, out);
+    int status = sample_and_print(options, &launch, sampling, out, wait_status);
     sampling__close(sampling);
     return status;
 }
@@ -145,9 +146,31 @@ static int run(const struct command *self, int argc, char **argv)
         say("cannot write %s: %s", options.output, strerror(errno));
         return EXIT_HEURT;
     }
-    status = start(&options, out);
+    int wait_status = 0;
+    status = start(&options, out, &wait_status);
     if (options.output)
         fclose(out);
+    return status ? status : launch__exit_like(wait_status);
+}
+
+int hot__functions(char **command, struct vec *patterns)
+{
+    const struct hot_options options = {
+        .frequency_hz = FREQUENCY_HZ, .min_percent = 1, .command = command};
+    char *text = NULL;
+    size_t bytes = 0;
+    struct error error;
+    int wait_status = 0;
+    FILE *list = open_memstream(&text, &bytes);
+    int status = list ? start(&options, list, &wait_status) : EXIT_HEURT;
+    if (list)
+        fclose(list);
+    FILE *in = status == 0 && bytes ? fmemopen(text, bytes, "r") : NULL;
+    if (in && function_list__read(in, patterns, &error) < 0)
+        status = failed(&error);
+    if (in)
+        fclose(in);
+    free(text);
     return status;
 }
 

@@ -21,7 +21,8 @@ struct locks_options {
     const char *directory;
     const struct locks_presenter *presenter;
     enum locks_view view;
-    uint64_t rank; /* of VIEW_ONE */
+    uint64_t rank;  /* of VIEW_ONE */
+    uint64_t width; /* 0: not given */
     struct locks_filter filter;
 };
 
@@ -61,7 +62,9 @@ static int show_view(const struct locks_options *options, const struct locks_rep
         say("there is no lock %zu: heurt locks numbers %zu of them", options->rank, rows);
         return EXIT_USAGE;
     }
-    int status = show(present, &(struct locks_showing){options, report});
+    bool is_screen = options->presenter == &locks_text && options->view != VIEW_DOT;
+    int status =
+        show_either(is_screen, present, &(struct locks_showing){options, report}, options->width);
     if (status == 0 && options->view == VIEW_AUDIT && !locks__add_up(report))
         return EXIT_NOT_EXACT;
     return status;
@@ -137,6 +140,7 @@ static const struct option_row option_rows[] = {
      .help = "whether the parts add up to the whole; 1 when they do not",
      .group = 'v',
      CHOICE(struct locks_options, view, VIEW_AUDIT)},
+    WIDTH_ROW(struct locks_options, width),
     FORMAT_ROW(struct locks_options, presenter, json, &locks_json),
     FORMAT_ROW(struct locks_options, presenter, csv, &locks_csv),
     {.name = "lock",

@@ -1,9 +1,11 @@
 #include "base/memory.h"
 #include "base/vec.h"
 #include "cmd/command.h"
+#include "cmd/hot.h"
 #include "cmd/launch.h"
 #include "cmd/options.h"
 #include "cmd/packing.h"
+#include "cmd/progress.h"
 #include "cmd/report.h"
 #include "cmd/values.h"
 #include "format/reader.h"
@@ -59,6 +61,10 @@ struct recording {
     uint32_t patience_ms;
     bool raw_stacks, redact_arguments;
     char **command;
+    bool hot;                /* a run before this one finds the functions */
+    const char *report_path; /* NULL: the report goes to the terminal */
+    FILE *report;            /* open for it, or NULL */
+    char *other_directory;   /* owned: the trace, where the usual place is in use */
 };
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -176,6 +182,9 @@ static const struct option_row option_rows[] = {
      .value = "FILE",
      .help = "the functions that a file lists, or standard input (-)",
      OWN(take_function_list)},
+    {.name = "hot",
+     .help = "run the program twice: sample it, then record where its time goes",
+     FLAG(struct recording, hot)},
     {.letter = 'M',
      .name = "module",
      .value = "MODULE",
@@ -247,6 +256,10 @@ static const struct option_row option_rows[] = {
     {.name = "instructions",
      .help = "count the instructions of each call, where there is a PMU",
      FLAG(struct recording, instructions)},
+    {.name = "report",
+     .value = "FILE",
+     .help = "then report, into this file: the program keeps standard output",
+     TEXT(struct recording, report_path)},
     {.name = "and-report", FLAG(struct recording, and_report)},
     {.letter = 'q',
      .name = "quiet",
@@ -261,6 +274,7 @@ static int parse(const struct command *self, int argc, char **argv, struct recor
     if (!status && optind >= argc)
         return wrong_usage(self, "which program?");
     recording->command = argv + optind;
+    recording->and_report |= recording->report_path != NULL;
     if (!recording->max_size_bytes)
         recording->max_size_bytes = recording->aggregate ? MAX_SIZE_AGGREGATED : MAX_SIZE_DEFAULT;
     return status;
@@ -288,7 +302,27 @@ static uint32_t overhead_permille(const struct recording *recording)
     return recording->overhead.permille;
 }
 
-static int create_trace(const struct recording *recording, struct trace_writer **writer,
+#define PLACES_MOST 100
+
+/* Where the usual place is in use by another recording, in the next one: heurt.data.2. */
+static int create_somewhere(struct recording *recording, const struct heurt_session *settings,
+                            struct trace_writer **writer, struct error *error)
+{
+    int code = trace_writer__create(recording->directory, settings, writer, error);
+    bool is_usual = strcmp(recording->directory, DEFAULT_TRACE) == 0;
+    for (unsigned place = 2; code == -EBUSY && is_usual && place < PLACES_MOST; place++) {
+        free(recording->other_directory);
+        recording->other_directory = memory__format(DEFAULT_TRACE ".%u", place);
+        recording->directory = recording->other_directory;
+        code = trace_writer__create(recording->directory, settings, writer, error);
+        if (code == 0 && !recording->quiet)
+            say(DEFAULT_TRACE " is in use by another recording: this one goes to %s",
+                recording->directory);
+    }
+    return code;
+}
+
+static int create_trace(struct recording *recording, struct trace_writer **writer,
                         struct error *error)
 {
     enum heurt_clock clock = session_clock__choose();
@@ -313,7 +347,7 @@ static int create_trace(const struct recording *recording, struct trace_writer *
                 return error__set(error, -errno,
                                   "--redact-arguments: there is no random number: %s",
                                   strerror(errno));
-    int code = trace_writer__create(recording->directory, &settings, writer, error);
+    int code = create_somewhere(recording, &settings, writer, error);
     if (code == 0)
         session__describe(*writer, recording->redact_arguments
                                        ? (char *[]){recording->command[0], NULL}
@@ -361,7 +395,42 @@ struct attendants {
     struct pack_ahead *ahead; /* or NULL */
 };
 
-static void serve(struct launch *launch, struct attendants *attendants, struct trace_writer *writer)
+#define MUCH_BYTES 200000000 /* from there on the size is said */
+
+/* How far the recording is, and that it becomes large. */
+struct watch {
+    struct progress progress;
+    bool may_say; /* that the trace is large; once */
+    uint64_t max_bytes;
+};
+
+/* The program's own screen is not written over. */
+static struct watch watch__start(const struct recording *recording)
+{
+    bool is_apart = !isatty(STDOUT_FILENO);
+    return (struct watch){progress__start(!recording->quiet && is_apart), !recording->quiet,
+                          recording->max_size_bytes};
+}
+
+static void watch__look(struct watch *watch, struct trace_writer *writer)
+{
+    uint64_t bytes = trace_writer__session(writer)->next_unit * (uint64_t)HEURT_UNIT_BYTES;
+    double seconds = progress__seconds(&watch->progress);
+    if (watch->may_say && bytes > MUCH_BYTES) {
+        progress__end(&watch->progress);
+        say("the trace has %.0f MB by now, %.0f MB a second; it ends at %.0f MB (--max-size), and "
+            "is "
+            "packed afterwards",
+            (double)bytes / 1e6, (double)bytes / 1e6 / seconds, (double)watch->max_bytes / 1e6);
+        watch->may_say = false;
+    }
+    if (progress__is_due(&watch->progress))
+        progress__put(&watch->progress, "recording: %.0f s, up to %.2g million events, %.0f MB",
+                      seconds, (double)bytes / sizeof(uint64_t) / 1e6, (double)bytes / 1e6);
+}
+
+static void serve(struct launch *launch, struct attendants *attendants, struct trace_writer *writer,
+                  struct watch *watch)
 {
     struct planner *planner = &attendants->planner;
     struct automatic *automatic = attendants->automatic;
@@ -375,6 +444,7 @@ static void serve(struct launch *launch, struct attendants *attendants, struct t
         if (poll(set, 3, look_ms < wait_ms ? look_ms : wait_ms) < 0 && errno != EINTR)
             break;
         tracepoints__look(attendants->tracepoints);
+        watch__look(watch, writer);
         if (trace_writer__prepare(writer))
             wait_ms = PREPARE_LEAST_MS;
         else if (wait_ms < PREPARE_MOST_MS)
@@ -500,7 +570,9 @@ static int run_command(const struct recording *recording, const struct binary *b
     if (code == 0) {
         if (is_packed(recording))
             attendants->ahead = pack_ahead__start(recording->directory);
-        serve(&launch, attendants, writer);
+        struct watch watch = watch__start(recording);
+        serve(&launch, attendants, writer, &watch);
+        progress__end(&watch.progress);
         code = launch__wait(&launch, wait_status, &error);
         status = code < 0 ? EXIT_HEURT : 0;
         usage__keep(&before, &launch.usage, writer);
@@ -545,6 +617,7 @@ static int record(struct recording *recording, const struct binary *binary, int 
         free(library);
         return failed(&error);
     }
+    session__name_program(writer, binary->path);
     planner->library = library;
     if (chooses || has_request(recording))
         listen_to_program(recording, planner, writer);
@@ -574,7 +647,7 @@ static int record(struct recording *recording, const struct binary *binary, int 
     if (code < 0)
         say("%s", error.text);
     else if (recording->and_report)
-        report__show_summary(recording->directory);
+        report__show_summary(recording->directory, recording->report);
     return 0;
 }
 
@@ -593,6 +666,19 @@ static void free_recording(struct recording *recording)
     vec__free(&request->modules);
     vec__free(&request->arguments);
     free(request->cache);
+    free(recording->other_directory);
+    if (recording->report)
+        fclose(recording->report);
+}
+
+/* Before the program runs: what could fail, fails now. 0, or the exit status. */
+static int prepare(struct recording *recording)
+{
+    if (recording->report_path && !(recording->report = fopen(recording->report_path, "we"))) {
+        say("cannot write the report to %s: %s", recording->report_path, strerror(errno));
+        return EXIT_HEURT;
+    }
+    return recording->hot ? hot__functions(recording->command, &recording->request.functions) : 0;
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -619,7 +705,8 @@ static int run(const struct command *self, int argc, char **argv)
         say("%s", error.text);
         status = launch__status_of_failure(code);
     } else {
-        status = record(&recording, &binary, &wait_status);
+        status = prepare(&recording);
+        status = status ? status : record(&recording, &binary, &wait_status);
         binary__free(&binary);
     }
     free_recording(&recording);

@@ -13,9 +13,11 @@
 #include "cmd/values.h"
 #include "present/html/html.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define THRESHOLD_UNSAID (-1.0)
 #define EXIT_NOT_EXACT 1 /* --audit: the parts do not add up to the whole */
@@ -105,9 +107,8 @@ static size_t finding_number(const struct report_options *options, const struct 
 
 static int show_report(const struct report_options *options, struct loaded *loaded, size_t rank)
 {
-    bool is_screen = loaded->report.findings || rank || options->width;
-    return show_at(present, &(struct showing){options, &loaded->report, rank},
-                   is_screen ? screen__columns(options->width) : terminal__columns());
+    return show_either(options->presenter == &presenter_text, present,
+                       &(struct showing){options, &loaded->report, rank}, options->width);
 }
 
 /* A class, or the table of them. */
@@ -150,12 +151,18 @@ static void check_rule(const struct report *report, const char *option, const ch
     free(pattern);
 }
 
+static size_t bytes_of_function(const char *ignored)
+{
+    const char *in = strstr(ignored, " in ");
+    return in ? (size_t)(in - ignored) : strlen(ignored);
+}
+
 static void check_rules(const struct report_options *options, const struct report *report)
 {
     VEC_EACH (key, &options->keys, const char *)
         check_rule(report, "--key", *key, strcspn(*key, "="));
     VEC_EACH (function, &options->ignores, const char *)
-        check_rule(report, "--ignore", *function, strlen(*function));
+        check_rule(report, "--ignore", *function, bytes_of_function(*function));
 }
 
 static int report_on_loaded(const struct report_options *options, const struct vec *rules,
@@ -176,7 +183,7 @@ static int report_on_loaded(const struct report_options *options, const struct v
         return write_page(options, loaded);
     if (options->view == VIEW_SUMMARY || options->view == VIEW_CLASSES)
         return (shows_findings(options) ? show_findings : show_classes)(options, loaded);
-    status = show(present, &(struct showing){options, &loaded->report, 0});
+    status = show_report(options, loaded, 0);
     if (status == 0 && options->view == VIEW_AUDIT && !profile__adds_up(loaded->report.profile))
         status = EXIT_NOT_EXACT;
     return status;
@@ -199,12 +206,19 @@ static void forget(struct rules *rules, const char *function)
 {
     struct vec list = rules__list(rules);
     struct nearest nearest = nearest__to(function);
-    VEC_EACH (rule, &list, const struct profile_rule)
-        nearest__offer(&nearest, rule->function);
+    struct vec subjects = VEC_OF(char *);
+    VEC_EACH (rule, &list, const struct profile_rule) {
+        char *subject = rule__subject(rule);
+        vec__push(&subjects, &subject);
+        nearest__offer(&nearest, subject);
+    }
     char *question = nearest__question(&nearest);
     if (rules__forget(rules, function) == 0)
         say("%s has no rule for '%s'%s", rules->path, function, question);
     free(question);
+    VEC_EACH (subject, &subjects, char *)
+        free(*subject);
+    vec__free(&subjects);
     rules__free_list(&list);
 }
 
@@ -240,7 +254,7 @@ static int report_with_rules(const struct command *self, const struct report_opt
     struct error error;
     int status = 0;
     if (options->no_rules) {
-        rules = (struct rules){memory__text(RULES_FILE), VEC_OF(char *), false};
+        rules = (struct rules){memory__text(HEURT_RULES_FILE), VEC_OF(char *), false};
     } else if (rules__load(options->directory, &rules, &error) < 0) {
         status = failed(&error);
     }
@@ -269,10 +283,16 @@ static struct report_options default_options(void)
                                    .forgets = VEC_OF(const char *)};
 }
 
-int report__show_summary(const char *directory)
+int report__show_summary(const char *directory, FILE *file)
 {
     struct report_options options = default_options();
+    int screen = file ? fileno(file) : isatty(STDOUT_FILENO) ? STDOUT_FILENO : STDERR_FILENO;
     options.directory = directory;
+    fflush(stdout);
+    if (dup2(screen, STDOUT_FILENO) < 0) {
+        say("cannot write the report: %s", strerror(errno));
+        return EXIT_HEURT;
+    }
     return report_with_rules(&command_report, &options);
 }
 
@@ -302,6 +322,7 @@ static int compare(const struct command *self, const struct report_options *opti
                               : options->fast ? options->fast
                                               : 1},
         .view = class_view__or(options->classes, CLASSES_BY_STRUCTURE),
+        .width = options->width,
         .is_view_asked_for = options->classes != CLASSES_UNSAID};
     struct loaded loaded;
     int status = check_comparison(self, options);
@@ -370,18 +391,15 @@ static const struct option_row option_rows[] = {
      .help = "show classes with a score of at least X (0.2; 0: all)",
      .expected = "a number from 0 to 1 (0.2 is usual)",
      VALUE(struct report_options, threshold, share__parse)},
-    {.name = "width",
-     .value = "COLUMNS",
-     .help = "as wide as that, not as COLUMNS or the terminal says",
-     .expected = "a number of columns",
-     NUMBER(struct report_options, width, SCREEN_COLUMNS_LEAST, SCREEN_COLUMNS_MOST)},
+    WIDTH_ROW(struct report_options, width),
     {.name = "key",
      .value = "FUNC=ARG[,ARG]",
-     .help = "compare only calls with equal arguments; remembered",
+     .help = "compare only calls with equal arguments; remembered in the trace",
      TEXTS(struct report_options, keys)},
     {.name = "ignore",
      .value = "FUNC",
-     .help = "leave these classes out; remembered",
+     .help = "leave these classes out, or ('FUNC in CALLER') those that CALLER\n"
+             "calls; remembered in the trace",
      TEXTS(struct report_options, ignores)},
     {.name = "forget",
      .value = "FUNC",

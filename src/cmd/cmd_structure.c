@@ -25,6 +25,7 @@ struct structure_request {
     const struct structure_presenter *presenter;
     const char *thread;
     uint64_t depth; /* 0: all levels */
+    uint64_t width; /* 0: not given */
     bool all, interesting, grammar;
 };
 
@@ -69,7 +70,9 @@ static int show_structure(const struct structure_request *options, const struct 
                                            .sequences = sequences,
                                            .iterations =
                                                run__result(&loaded->run, &iterations_analysis)};
-    int status = show(present, &(struct structure_showing){options->presenter, &shown});
+    int status =
+        show_either(options->presenter == &structure_text, present,
+                    &(struct structure_showing){options->presenter, &shown}, options->width);
     sequences__free(sequences);
     outline__free(outline);
     return status;
@@ -100,7 +103,8 @@ static int show_points(const struct structure_request *options, const struct loa
     const struct points_report shown = {&loaded->report,
                                         run__result(&loaded->run, &outliers_analysis),
                                         options->thread, options->all ? SIZE_MAX : POINTS_AT_MOST};
-    return show(present_points, &(struct showing_points){points_presenter(options), &shown});
+    return show_either(options->presenter == &structure_text, present_points,
+                       &(struct showing_points){points_presenter(options), &shown}, options->width);
 }
 
 /* ---- the grammar of a thread ----------------------------------------------------------------- */
@@ -139,7 +143,8 @@ static int show_grammar(const struct structure_request *options, const struct lo
         .thread = VEC_AT(&structure->threads, struct structure_thread, 0)->thread,
         .rules_at_most = options->all ? SIZE_MAX : RULES_AT_MOST};
     int status =
-        show(present_grammar, &(struct showing_grammar){grammar_presenter(options), &shown});
+        show_either(options->presenter == &structure_text, present_grammar,
+                    &(struct showing_grammar){grammar_presenter(options), &shown}, options->width);
     grammar__free(grammar);
     return status;
 }
@@ -207,6 +212,7 @@ static const struct option_row option_rows[] = {
      .group = 'v',
      FLAG(struct structure_request, interesting)},
     {.name = "all", .help = "also what takes little time", FLAG(struct structure_request, all)},
+    WIDTH_ROW(struct structure_request, width),
     FORMAT_ROW(struct structure_request, presenter, json, &structure_json),
     FORMAT_ROW(struct structure_request, presenter, csv, &structure_csv),
     {0},

@@ -17,6 +17,7 @@ struct whatif_options {
     const struct whatif_presenter *presenter;
     bool all;
     enum class_view view;
+    uint64_t width;   /* 0: not given */
     struct vec asked; /* struct asked */
 };
 
@@ -97,9 +98,11 @@ static int show_answers(const struct session *session)
         say("%s", first->refusal);
         return EXIT_HEURT;
     }
-    return show(present, &(struct whatif_showing){.presenter = options->presenter,
-                                                  .view = whatif_session__view(session->of),
-                                                  .is_question = options->asked.count > 0});
+    return show_either(options->presenter == &whatif_text, present,
+                       &(struct whatif_showing){.presenter = options->presenter,
+                                                .view = whatif_session__view(session->of),
+                                                .is_question = options->asked.count > 0},
+                       options->width);
 }
 
 static int answer(struct session *session)
@@ -197,6 +200,7 @@ static const struct option_row option_rows[] = {
      .help = "without a change: a row for every class, not 20",
      FLAG(struct whatif_options, all)},
     CLASS_ROW(struct whatif_options, view),
+    WIDTH_ROW(struct whatif_options, width),
     FORMAT_ROW(struct whatif_options, presenter, json, &whatif_json),
     FORMAT_ROW(struct whatif_options, presenter, csv, &whatif_csv),
     {0},

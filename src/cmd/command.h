@@ -34,8 +34,8 @@ struct command {
 };
 
 extern const struct command command_record, command_report, command_hot, command_dump,
-    command_check, command_locks, command_structure, command_whatif, command_export, command_tables,
-    command_view;
+    command_check, command_explain, command_locks, command_structure, command_whatif,
+    command_export, command_tables, command_view;
 
 /* The directory that -i and -o mean when they are not given. */
 #define DEFAULT_TRACE "heurt.data"
@@ -61,6 +61,8 @@ unsigned terminal__columns(void); /* 0: stdout is not a terminal */
 #define SCREEN_COLUMNS_LEAST 40
 #define SCREEN_COLUMNS_MOST 1000
 unsigned screen__columns(uint64_t width);
+/* Takes over text: it, or what it is in ASCII where the locale's character set is not UTF-8. */
+char *terminal__text(char *text);
 bool terminal__unicode(void); /* the locale's character set is UTF-8 */
 
 #endif

@@ -105,7 +105,8 @@ static int compare_class(const struct compare_request *request, const struct rep
     if (code < 0)
         return refuse(code, class->what.at.function, &error);
     showing.view.difference = difference;
-    int status = show(present, &showing);
+    int status =
+        show_either(request->presenter == &difference_text, present, &showing, request->width);
     difference__free(difference);
     return status;
 }
@@ -175,7 +176,8 @@ static int compare_phase(const struct compare_request *request, const struct rep
     if (code < 0)
         return refuse(code, "iterations", &error);
     showing.view.difference = difference;
-    int status = show(present, &showing);
+    int status =
+        show_either(request->presenter == &difference_text, present, &showing, request->width);
     difference__free(difference);
     return status;
 }

@@ -17,6 +17,7 @@ struct compare_request {
     struct difference_selection selection;
     enum class_view view;   /* how a number counts classes */
     bool is_view_asked_for; /* else a name means all of a site */
+    uint64_t width;         /* of the screen; 0: not given */
 };
 
 /* Returns 0, or the exit status after a sentence. */

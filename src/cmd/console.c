@@ -1,5 +1,6 @@
 #include "cmd/command.h"
 #include "cmd/options.h"
+#include "present/present.h"
 
 #include <langinfo.h>
 #include <stdarg.h>
@@ -8,11 +9,23 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+char *terminal__text(char *text)
+{
+    if (terminal__unicode())
+        return text;
+    char *plain = text__ascii(text);
+    free(text);
+    return plain;
+}
+
 static void say_arguments(const char *format, va_list arguments)
 {
-    fputs("heurt: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    char *sentence = NULL;
+    if (vasprintf(&sentence, format, arguments) < 0)
+        return;
+    sentence = terminal__text(sentence);
+    fprintf(stderr, "heurt: %s\n", sentence);
+    free(sentence);
 }
 
 void say(const char *format, ...)
@@ -34,7 +47,7 @@ int failed(const struct error *error)
 /* Lines are broken in front of brackets, and stand under the first one. */
 static void put_usage(const struct command *command, FILE *out)
 {
-    char *usage = options__usage(command), *from = usage;
+    char *usage = terminal__text(options__usage(command)), *from = usage;
     int indent = fprintf(out, "usage: heurt %s ", command->name), column = indent;
     for (char *next; *from; from = next) {
         next = strstr(from + 1, " [");

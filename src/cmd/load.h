@@ -29,7 +29,7 @@ struct loaded {
 /* 0, or EXIT_HEURT after a sentence. The recorder makes the names when the run has ended; when it
  * was killed before, they are made and kept now. directory must outlive it. */
 int loaded__open(const char *directory, struct loaded *loaded);
-/* Asks for the profile, by what heurt.rules beside the trace says; for loaded__analyse. 0, or
+/* Asks for the profile, by what the rules in the trace say; for loaded__analyse. 0, or
  * EXIT_HEURT after a sentence. */
 int loaded__ask_profile(struct loaded *loaded, enum class_view view);
 /* Likewise, by these rules (struct profile_rule). */

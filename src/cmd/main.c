@@ -12,7 +12,7 @@
 static const struct command *const commands[] = {
     &command_record,    &command_report, &command_view,   &command_locks,
     &command_structure, &command_whatif, &command_tables, &command_hot,
-    &command_dump,      &command_export, &command_check,
+    &command_dump,      &command_export, &command_check,  &command_explain,
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
@@ -28,10 +28,9 @@ static const struct alias {
 static const struct reserved {
     const char *word, *instead;
 } reserved_words[] = {
-    {"annotate", "report"},       {"browse", "view"},           {"compare", "report --compare"},
-    {"diff", "report --compare"}, {"explain", "report --help"}, {"replay", "whatif"},
-    {"show", "report"},           {"stat", "record"},           {"top", "report"},
-    {"trace", "record"},
+    {"annotate", "report"},       {"browse", "view"},   {"compare", "report --compare"},
+    {"diff", "report --compare"}, {"replay", "whatif"}, {"show", "report"},
+    {"stat", "record"},           {"top", "report"},    {"trace", "record"},
 };
 #define RESERVED_WORDS (sizeof reserved_words / sizeof reserved_words[0])
 
@@ -43,8 +42,8 @@ _Noreturn void out_of_memory(size_t bytes)
 
 static int show_overview(FILE *out)
 {
-    fputs("usage: heurt [record's options] PROGRAM [ARG]…   record, then report\n"
-          "       heurt COMMAND …\n\n",
+    fputs("usage: heurt [record's options] PROGRAM [ARG]...   record, then report\n"
+          "       heurt COMMAND ...\n\n",
           out);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-15s %s\n", commands[i]->name, commands[i]->summary);
@@ -116,11 +115,33 @@ static int record_and_report(int count, char **words)
     return run_with_option(&command_record, "--and-report", count, words);
 }
 
-static int run_verb(int argc, char **argv)
+static const struct command *command_of(const char *verb)
 {
     for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[0], commands[i]->name) == 0)
-            return commands[i]->run(commands[i], argc, argv);
+        if (strcmp(verb, commands[i]->name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+/* heurt help [COMMAND] */
+static int help(int count, char **words)
+{
+    const struct command *command = count ? command_of(words[0]) : NULL;
+    if (command)
+        return show_help(command);
+    if (!count)
+        return show_overview(stdout);
+    const char *meant = meant_command(words[0]);
+    say("there is no command '%.60s'%s%s%s", words[0], meant ? "; did you mean 'heurt help " : "",
+        meant ? meant : "", meant ? "'?" : "");
+    return EXIT_USAGE;
+}
+
+static int run_verb(int argc, char **argv)
+{
+    const struct command *command = command_of(argv[0]);
+    if (command)
+        return command->run(command, argc, argv);
     for (size_t i = 0; i < ALIASES; i++)
         if (strcmp(argv[0], aliases[i].verb) == 0)
             return run_with_option(aliases[i].command, aliases[i].option, argc - 1, argv + 1);
@@ -146,9 +167,10 @@ int main(int argc, char **argv)
     setlocale(LC_CTYPE, "");
     if (argc < 2)
         return show_overview(stderr);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-        strcmp(argv[1], "help") == 0)
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
         return show_overview(stdout);
+    if (strcmp(argv[1], "help") == 0)
+        return help(argc - 2, argv + 2);
     if (strcmp(argv[1], "--version") == 0)
         return puts("heurt " HEURT_PROGRAM_VERSION) < 0;
     int status = run_verb(argc - 1, argv + 1);

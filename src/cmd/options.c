@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "cmd/config.h"
 #include "cmd/values.h"
 
 #include <getopt.h>
@@ -202,7 +203,8 @@ static int read_option(const struct command *command, int code, char **argv,
     return status ? status : take(command, row, request);
 }
 
-int options__read(const struct command *command, int argc, char **argv, void *request)
+/* One line of words. */
+static int read_words(const struct command *command, int argc, char **argv, void *request)
 {
     struct option *options = long_options(command->rows);
     char *short_options = letters(command);
@@ -215,6 +217,26 @@ int options__read(const struct command *command, int argc, char **argv, void *re
     free(short_options);
     free(options);
     return status;
+}
+
+/* Whose options are read, and where to. */
+struct option_reading {
+    const struct command *command;
+    void *request;
+};
+
+static int read_configured(void *reading, int count, char **words)
+{
+    const struct option_reading *own = reading;
+    int status = read_words(own->command, count, words, own->request);
+    return status ? status : options__end(own->command, count, words);
+}
+
+int options__read(const struct command *command, int argc, char **argv, void *request)
+{
+    struct option_reading reading = {command, request};
+    int status = config__each(command->name, read_configured, &reading);
+    return status ? status : read_words(command, argc, argv, request);
 }
 
 int options__end(const struct command *command, int argc, char **argv)
@@ -284,7 +306,7 @@ void options__put(const struct option_row *rows, FILE *out)
     for (; rows->kind != OPTION_END; rows++) {
         if (!rows->help)
             continue;
-        char *left = left_side(rows);
+        char *left = terminal__text(left_side(rows));
         fprintf(out, "  %-*s  ", HELP_COLUMN - 4 + (int)continuation_bytes(left), left);
         put_help(rows->help, out);
         free(left);

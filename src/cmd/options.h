@@ -77,6 +77,13 @@ struct option_row {
         .name = #format, .help = "everything as " FORMAT_##format, CONSTANT(type, member, put), \
         .group = 'f'                                                                            \
     }
+#define WIDTH_ROW(type, member)                                         \
+    {                                                                   \
+        .name = "width", .value = "COLUMNS",                            \
+        .help = "as wide as that, not as COLUMNS or the terminal says", \
+        .expected = "a number of columns",                              \
+        NUMBER(type, member, SCREEN_COLUMNS_LEAST, SCREEN_COLUMNS_MOST) \
+    }
 #define FORMAT_json "JSON"
 #define FORMAT_csv "comma-separated values"
 #define CLASS_ROW(type, member)                                                 \
@@ -86,7 +93,8 @@ struct option_row {
         .expected = "site or structure", VALUE(type, member, class_view__parse) \
     }
 
-/* Reads the command's options into the request. Returns 0 with optind at the first operand;
+/* Reads the command's options into the request: those that the user wants always (config.h), then
+ * the command line's, which win. Returns 0 with optind at the first operand;
  * EXIT_USAGE, or what take returned, after a sentence; -1 after --help. Values point into argv.
  * It is not thread-safe, as getopt is not. */
 int options__read(const struct command *command, int argc, char **argv, void *request);

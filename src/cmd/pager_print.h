@@ -8,12 +8,17 @@
 
 #include "present/present.h"
 
-/* Calls put with how text is laid out. A pager that is left early is no failure; a full disk is:
- * returns 0, or EXIT_HEURT after a sentence. */
+/* Data: calls put with how text is laid out. A pager that is left early is no failure; a full disk
+ * is: returns 0, or EXIT_HEURT after a sentence. */
 int show(void (*put)(const void *subject, const struct style *style, FILE *out),
          const void *subject);
-/* Likewise, so many columns wide (0: no limit). */
-int show_at(void (*put)(const void *subject, const struct style *style, FILE *out),
-            const void *subject, unsigned columns);
+/* Likewise, of a screen: as wide as asked for (0: not, screen__columns), and in ASCII where the
+ * locale is. */
+int show_screen(void (*put)(const void *subject, const struct style *style, FILE *out),
+                const void *subject, uint64_t width);
+/* Of what may be data: a screen, or as show. */
+int show_either(bool is_screen,
+                void (*put)(const void *subject, const struct style *style, FILE *out),
+                const void *subject, uint64_t width);
 
 #endif

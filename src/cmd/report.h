@@ -4,8 +4,12 @@
 #ifndef HEURT_CMD_REPORT_H
 #define HEURT_CMD_REPORT_H
 
-/* Prints the first screen of the trace in directory, as heurt report -i directory does; returns 0,
- * or EXIT_HEURT after it has said why not. */
-int report__show_summary(const char *directory);
+#include <stdio.h>
+
+/* Prints the first screen of the trace in directory, as heurt report -i directory does, and into
+ * file, which is open for it. NULL: to stdout, or where that is no terminal, and so the program's,
+ * to stderr; stdout leads there from then on. Returns 0, or EXIT_HEURT after it has said why not.
+ */
+int report__show_summary(const char *directory, FILE *file);
 
 #endif

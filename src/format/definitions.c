@@ -68,6 +68,14 @@ static const char *own_text(struct trace *trace, const char *text, size_t bytes)
     return copy;
 }
 
+/* A program that was started by another name of its file is called by that name. */
+static const char *path_as_started(const struct trace *trace, const char *path)
+{
+    const char *file = trace__meta(trace, "program_file");
+    const char *name = file && strcmp(file, path) == 0 ? trace__meta(trace, "program_name") : NULL;
+    return name ? name : path;
+}
+
 /* ---- one reader for each type; false: damaged ------------------------------------------------ */
 
 static bool read_meta(struct reading *reading, struct definition_body body)
@@ -95,7 +103,7 @@ static bool read_process(struct reading *reading, struct definition_body body)
     process->off_cpu_ticks = what.off_cpu_ticks;
     process->fault_ticks = what.fault_ticks;
     if (path)
-        process->path = path;
+        process->path = path_as_started(reading->trace, path);
     return path;
 }
 
@@ -126,7 +134,7 @@ static bool read_module(struct reading *reading, struct definition_body body)
         .end = what.end,
         .build_id = (const uint8_t *)build_id,
         .build_id_bytes = what.build_id_bytes,
-        .path = path,
+        .path = path_as_started(reading->trace, path),
         .order = reading->process->modules.count,
     };
     vec__push(&reading->process->modules, &module);

@@ -39,6 +39,7 @@
 #define HEURT_CHUNK_UNITS_MAX 64u /* a thread's chunks double from 1 unit to this */
 #define HEURT_EVENTS_FILE "events"
 #define HEURT_SYMBOLS_FILE "symbols"
+#define HEURT_RULES_FILE "rules"
 #define HEURT_SESSION_FILE "session"
 #define HEURT_SOCKET_FILE "socket"
 

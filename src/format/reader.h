@@ -143,7 +143,8 @@ bool trace__is_aggregated(const struct trace *trace);
 const struct vec *trace__samples(const struct trace *trace);
 
 /* The value of the last META definition with that key, or NULL: "command" (arguments joined by \n),
- * "directory", "host", "kernel", "processor", "cpus", "version", "options". */
+ * "directory", "host", "kernel", "processor", "cpus", "version", "options"; where the program was
+ * started by a link "program_file", its executable, and "program_name", the link. */
 const char *trace__meta(const struct trace *trace, const char *key);
 
 /* Sum over threads and the session; damaged chunks are not in it. */

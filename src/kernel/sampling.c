@@ -102,10 +102,9 @@ static int explain(int code, const struct sampling_settings *settings, struct er
     case -EPERM:
         return error__set(
             error, code,
-            "the kernel does not let this user sample a program of their own "
-            "(perf_event_paranoid is %lu, or a container forbids perf_event_open). "
-            "Try: sudo sysctl kernel.perf_event_paranoid=2; in a container, allow "
-            "perf_event_open (docker run --security-opt seccomp=unconfined or --cap-add PERFMON)",
+            "the kernel lets this user sample no program (perf_event_paranoid is %lu, or a "
+            "container forbids it). Try: sudo sysctl kernel.perf_event_paranoid=2; in a container "
+            "--cap-add PERFMON",
             sysctl_number("perf_event_paranoid", 2));
     case -ENOSYS:
         return error__set(error, code,

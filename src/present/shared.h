@@ -163,6 +163,8 @@ enum standing class__standing(const struct profile_class *class);
 bool class__has_arguments(const struct report *report, const struct profile_class *class);
 /* The command that was recorded, on one line. free() it. */
 char *report__command(const struct report *report);
+/* How a screen begins: that command, without directories, and cut where it is long. free() it. */
+char *report__title(const struct report *report, const struct style *style);
 /* "heurt report -i 'a b' --coverage", to be typed into a shell; -i only where the trace is not the
  * default one. free() it. */
 char *report__hint(const struct report *report, const char *verb, const char *rest);
@@ -262,6 +264,8 @@ void paragraph__take(const struct style *style, FILE *out, const char *lead, cha
 void flow__take(struct flow *flow, char *text, enum ink ink,
                 unsigned gap); /* cut to the terminal */
 void grid__take(struct grid *grid, char *text, enum ink ink);
+/* Blanks in front of text, or behind it, up to a width. Takes over text; free() the result. */
+char *text__padded(char *text, unsigned width, bool in_front);
 /* A command that helps from here, in a row of such. */
 void flow__hint(struct flow *flow, const struct report *report, const char *verb, const char *rest);
 void grid__duration(struct grid *grid, uint64_t ns);
@@ -286,7 +290,8 @@ void histogram__put(const struct report *report, const struct profile_class *cla
 
 void text__not_interference(const struct report *report, const struct style *style, FILE *out);
 void text__idle(const struct report *report, const struct style *style, FILE *out);
-void text__ignored(const struct report *report, FILE *out);
+/* That rules hide something, near the head of a screen. */
+void text__ignored(const struct report *report, const struct style *style, FILE *out);
 void text__sampled(const struct report *report, const struct style *style, FILE *out);
 void text__coverage_line(const struct report *report, FILE *out);
 

@@ -158,7 +158,7 @@ int automatic__look(struct automatic *automatic)
 void automatic__conclude(struct automatic *automatic, const char *program, bool quiet)
 {
     if (automatic->live && automatic->after_ns && !automatic->choices && !quiet)
-        automatic->say("%s was too short to choose functions; for those: heurt hot CMD | heurt "
-                       "record -F - CMD",
+        automatic->say("%s was too short to choose functions; for those: heurt record --hot "
+                       "CMD",
                        program);
 }

@@ -1,6 +1,7 @@
 #include "recorder/session.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -34,6 +35,18 @@ static void write_processor(struct trace_writer *writer)
     }
     if (in)
         fclose(in);
+}
+
+void session__name_program(struct trace_writer *writer, const char *path)
+{
+    char *file = realpath(path, NULL), directory[PATH_MAX];
+    if (file && strcmp(path__name(file), path__name(path)) != 0 && getcwd(directory, PATH_MAX)) {
+        char *name = *path == '/' ? memory__text(path) : memory__format("%s/%s", directory, path);
+        trace_writer__meta(writer, "program_file", file);
+        trace_writer__meta(writer, "program_name", name);
+        free(name);
+    }
+    free(file);
 }
 
 void session__describe(struct trace_writer *writer, char *const *command_line)

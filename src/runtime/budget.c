@@ -417,9 +417,9 @@ static void complain(struct budget *budget, const struct budget_window *window)
     if (budget->others_over > patience)
         note_once(
             NOTED_OTHERS,
-            "The calls that heurt knows (locks, I/O …) and marks are so frequent that "
-            "recording them alone costs more than the budget (--overhead) allows: of these only "
-            "locks that nobody waits for are sampled (and semaphores, where --overhead is given).");
+            "Calls that heurt knows (locks, input and output) and marks are so many that recording "
+            "them costs more than --overhead allows: of these only locks that nobody waits for are "
+            "drawn.");
 }
 
 /* ---- windows --------------------------------------------------------------------------------- */

@@ -136,10 +136,11 @@ static void say_once(enum missing missing, const char *sentence)
 static void say_why_not_opened(long error)
 {
     if (error == -RAW_EPERM || error == -RAW_EACCES || error == -RAW_ENOSYS)
-        say_once(MISSING_REFUSED,
-                 "The kernel tells nothing of switches and page faults, because it refuses "
-                 "perf_event_open: sudo sysctl kernel.perf_event_paranoid=2 allows it (in a "
-                 "container: --cap-add PERFMON or --security-opt seccomp=unconfined).");
+        say_once(
+            MISSING_REFUSED,
+            "The kernel tells nothing of switches and page faults: it refuses perf_event_open. "
+            "sudo sysctl kernel.perf_event_paranoid=2 allows it; in a container --cap-add "
+            "PERFMON.");
     else
         say_once(MISSING_DESCRIPTOR,
                  "The kernel tells nothing of some threads' switches and page faults, because "
@@ -148,10 +149,11 @@ static void say_why_not_opened(long error)
 
 static void say_no_memory(void)
 {
-    say_once(MISSING_MEMORY,
-             "The kernel tells nothing of some threads' switches and page faults, because what it "
-             "may lock in memory for them is used up: sudo sysctl "
-             "kernel.perf_event_mlock_kb=65536 allows more (or a larger ulimit -l).");
+    say_once(
+        MISSING_MEMORY,
+        "The kernel tells nothing of some threads' switches and page faults: memory that it may "
+        "lock is used up. sudo sysctl kernel.perf_event_mlock_kb=65536, or a larger ulimit "
+        "-l, allows more.");
 }
 
 /* ---- a thread's events ----------------------------------------------------------------------- */

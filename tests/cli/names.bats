@@ -135,3 +135,20 @@ as_named() {
     grep -qx come_early frames
     ! grep -qx come_late frames
 }
+
+@test "a program is called by the name that it was started with, on every screen" {
+    cp "$EXAMPLES/queue" the_file
+    strip the_file
+    ln -s the_file the_name
+    record -o t ./the_name --threads 2 --iterations 200
+    expect_status 0
+    local verb
+    for verb in report 'report --classes --threshold 0' locks structure; do
+        # shellcheck disable=SC2086 # options
+        "$HEURT" $verb -i t >screen
+        ! grep the_file screen
+    done
+    "$HEURT" report -i t --json >report.json
+    grep -q '\[the_name+0x' report.json
+    ! grep the_file report.json
+}

@@ -4,7 +4,7 @@
 load ../helpers
 bats_require_minimum_version 1.5.0
 
-COMMANDS='record report view locks structure whatif tables hot dump export check'
+COMMANDS='record report view locks structure whatif tables hot dump export check explain'
 
 long_options() { # COMMAND: those of its --help
     "$HEURT" "$1" --help | sed -n '4,$s/^  \(-., \)\{0,1\}--\([a-z-]*\).*/\2/p' | sort -u
@@ -158,7 +158,7 @@ says() { # STATUS PART WORD…
         report --ignore pthread_spin_lokc
     says 0 "--key: no class of this run is named 'nothing_like_it'" report --key nothing_like_it=arg1
     [[ $output != *"did you mean"* ]]
-    says 0 "heurt.rules has no rule for 'nothing_liek_it'; did you mean 'nothing_like_it'?" \
+    says 0 "heurt.data/rules has no rule for 'nothing_liek_it'; did you mean 'nothing_like_it'?" \
         report --forget nothing_liek_it
     says 0 "" report --forget nothing_like_it --ignore pthread_spin_lock
     [[ $output != *"is named"* && $output != *"has no rule"* ]]

@@ -142,51 +142,73 @@ json() { # PATH: of the report
     diff <(tail -n +2 first) <(tail -n +2 <<<"$output") # the first line has the trace's size
 }
 
-@test "a key and an ignored function are remembered beside the trace, and forgotten" {
+@test "a key and an ignored function are remembered in the trace, and forgotten" {
     make_trace
     [ "$(report --csv | grep -c ',work,')" = 1 ]
     report --csv --key work=size >/dev/null 2>said
-    grep -q 'kept in heurt.rules' said
-    [ "$(cat heurt.rules)" = "key work=size" ]
+    grep -q 'kept in heurt.data/rules' said
+    [ "$(cat heurt.data/rules)" = "key work=size" ]
+    [ "$(stat -c %a heurt.data/rules)" = 600 ]
     [ "$(report --csv | grep -c ',work,')" = 2 ]
     [ "$(report --csv --no-rules | grep -c ',work,')" = 1 ]
     report --ignore 'pthread_*' >/dev/null 2>&1
-    [[ "$(report)" == *"ignored as you asked (heurt.rules): 1 class"* ]]
+    report >screen
+    [[ "$(sed -n 2p screen)" == "  1 class is hidden, as rules of this trace say: "*"All: heurt report --no-rules" ]] ||
+        fail "$(cat screen)"
+    [[ "$(report --no-rules)" != *hidden* ]]
     report --forget 'pthread_*' --forget work >/dev/null 2>&1
-    [ -e heurt.rules ]
-    [ ! -s heurt.rules ]
+    [ -e heurt.data/rules ]
+    [ ! -s heurt.data/rules ]
     [ "$(report --csv | grep -c ',work,')" = 1 ]
 }
 
-@test "rules lie beside the trace, wherever the report is made" {
+@test "rules are one trace's: another one in the same directory has its own" {
     mkdir sub
     make_trace sub/heurt.data
+    make_trace sub/other
     report -i sub/heurt.data/ --ignore work >/dev/null 2>&1
-    [ "$(cat sub/heurt.rules)" = "ignore work" ]
-    [ ! -e heurt.rules ]
+    [ "$(cat sub/heurt.data/rules)" = "ignore work" ]
+    [[ "$(report -i sub/other)" != *hidden* ]]
     cd sub/heurt.data
-    [[ "$(report -i .)" == *"ignored as you asked"* ]]
+    [[ "$(report -i .)" == *"1 class is hidden"* ]]
+}
+
+@test "what one function calls can be hidden, and no more than that; the hint says so" {
+    cd "$BATS_TEST_TMPDIR"
+    "$HEURT" record --quiet -o t "$EXAMPLES/queue" --threads 2 --iterations 200 >/dev/null
+    "$HEURT" report -i t --ignore 'pthread_mutex_lock in queue__append' >/dev/null 2>said
+    ! grep 'no class' said
+    "$HEURT" report -i t --csv 2>/dev/null | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        $3 == "pthread_mutex_lock" { print $at["caller"], $at["ignored"], $at["rank"] }' | sort >classes
+    [ "$(cut -d' ' -f1,2 classes | uniq | xargs)" = "queue__append 1 queue__take 0" ] || fail "$(cat classes)"
+    "$HEURT" report -i t --classes "$(sed -n 's/^queue__take 0 //p' classes | head -n 1)" | tr -s ' \n' ' ' >screen
+    grep -q "heurt report -i t --ignore 'pthread_mutex_lock in queue__take'; --forget 'pthread_mutex_lock in queue__take'" screen ||
+        fail "$(cat screen)"
+    "$HEURT" report -i t --forget 'pthread_mutex_lock in queue__append' >/dev/null 2>&1
+    [[ "$("$HEURT" report -i t)" != *hidden* ]]
+    "$HEURT" record --quiet -o t true # it is a trace still
+    [ ! -e t/rules ] && [ -e t.old/rules ]
 }
 
 @test "a malformed rule is named with its line" {
     make_trace
-    printf '# mine\n\nignore a\nkey work\n' >heurt.rules
+    printf '# mine\n\nignore a\nkey work\n' >heurt.data/rules
     run --separate-stderr report
     [ "$status" -eq 125 ]
-    [[ "$stderr" == "heurt: heurt.rules, line 4: expected a key FUNCTION=ARGUMENT"* ]]
+    [[ "$stderr" == "heurt: heurt.data/rules, line 4: expected a key FUNCTION=ARGUMENT"* ]]
     run report --no-rules
     [ "$status" -eq 0 ]
 }
 
 @test "rules that cannot be written hold for this report" {
-    [ "$(id -u)" -ne 0 ] || mkdir heurt.rules.new
     make_trace
-    [ "$(id -u)" -eq 0 ] || chmod a-w .
+    [ "$(id -u)" -ne 0 ] || mkdir heurt.data/rules.new
+    [ "$(id -u)" -eq 0 ] || chmod a-w heurt.data
     run --separate-stderr report --ignore work
-    chmod u+w .
+    chmod u+w heurt.data
     [ "$status" -eq 0 ]
-    [[ "$output" == *"ignored as you asked"* ]]
-    [[ "$stderr" == *"heurt.rules: "*"; the change holds for this report only"* ]]
+    [[ "$output" == *"1 class is hidden"* ]]
+    [[ "$stderr" == *"heurt.data/rules: "*"; the change holds for this report only"* ]]
 }
 
 @test "wrong usage is said, with status 2" {
@@ -201,7 +223,7 @@ json() { # PATH: of the report
         [ -z "$output" ]
         [[ "$stderr" == "heurt: "* ]]
     done
-    [ ! -e heurt.rules ]
+    [ ! -e heurt.data/rules ]
 }
 
 @test "a report that cannot be written is a failure" {

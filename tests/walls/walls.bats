@@ -241,3 +241,36 @@ needs_runtime() {
     compile good <<<'int trace__wall_ns(void *); int f(void *c) { return trace__wall_ns(c); }'
     "$walls" readers good.a
 }
+
+@test "screens and pages use the field's own words" {
+    "$walls" words "$HEURT_SOURCE"
+}
+
+@test "an old word is seen on a screen and on a page, and not in a comment or a name" {
+    mkdir -p src/present src/cmd docs
+    printf '/* A meeting. */\nint meeting; const char *f(void) { return "a lock " /* meeting */ "is held"; }\n' >src/present/a.c
+    printf 'What is there.\n' | tee docs/a.md README.md CHANGELOG.md >/dev/null
+    "$walls" words .
+    printf 'const char *f(void) { return "the next " \n "meetings of threads"; }\n' >src/present/a.c
+    run -1 "$walls" words .
+    [[ $output == *"src/present/a.c:1:the next meetings of threads -- say: synchronisation event"* ]]
+    printf 'int a;\n' >src/present/a.c
+    printf 'One\nThis one Stands out.\n' >docs/a.md
+    run -1 "$walls" words .
+    [[ $output == *"docs/a.md:2:"*"say: outlier"* ]]
+}
+
+@test "no message is longer than 200 characters" {
+    "$walls" messages "$HEURT_SOURCE"
+}
+
+@test "a long message is seen, in however many pieces" {
+    mkdir -p src
+    local piece
+    piece=$(printf 'x%.0s' {1..120})
+    printf 'const char *a = "%s", *b = "%s";\n' "$piece" "$piece" >src/a.c
+    "$walls" messages .
+    printf 'const char *a = "%s"\n"%s";\n' "$piece" "$piece" >src/a.c
+    run -1 "$walls" messages .
+    [[ $output == *"src/a.c:1:"*" 240 characters; 200 are enough"* ]]
+}

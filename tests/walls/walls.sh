@@ -15,6 +15,8 @@
 #   decoders SOURCE        of SOURCE/src/analysis only events/, sync/ and callsite/ know what events mean;
 #                          run.c hands them on
 #   pages SOURCE           what docs/architecture.md and CONTRIBUTING.md name in SOURCE is there
+#   words SOURCE           screens and pages of SOURCE use the field's own words (plain_words below)
+#   messages SOURCE        no message that SOURCE/src has as a text is longer than 200 characters
 #   commands ARCHIVE…      only cmd/ prints, reads the command line or ends the process
 # shellcheck disable=SC2317 # the walls are called by their names
 set -eu
@@ -245,10 +247,66 @@ commands() {
     done
 }
 
+# What was written once, and the word that is meant.
+plain_words='encounters? synchronisation_event
+meetings? synchronisation_event
+culprits? blocker
+kept_whom blocked_whom
+turns?_a_loop runs_this_loop
+stands?_out outlier
+of_(its|their)_like peers'
+
+# Texts in C, as FILE:LINE:TEXT, neighbours joined.
+texts() { # FILE…
+    awk '
+    FNR == 1 { flush(); comment = 0 }
+    function flush() { if (text != "") print where ":" text; text = "" }
+    {
+        line = $0
+        while (line != "") {
+            if (comment) {
+                end = index(line, "*/")
+                if (!end) break
+                line = substr(line, end + 2); comment = 0
+            } else if (match(line, /^[ \t]+/)) line = substr(line, RLENGTH + 1)
+            else if (substr(line, 1, 2) == "/*") { comment = 1; line = substr(line, 3) }
+            else if (substr(line, 1, 2) == "//") break
+            else if (match(line, /^"([^"\\]|\\.)*"/)) {
+                if (text == "") where = FILENAME ":" FNR
+                text = text substr(line, 2, RLENGTH - 2); line = substr(line, RLENGTH + 1)
+            } else if (line == "\\") break
+            else if (match(line, /^PRI[a-z]*[0-9]*/) && text != "") { text = text "u"; line = substr(line, RLENGTH + 1) }
+            else if (match(line, /^[A-Za-z_][A-Za-z_0-9]*/)) { flush(); line = substr(line, RLENGTH + 1) }
+            else if (match(line, /^\047(\\.|[^\047])*\047/)) { flush(); line = substr(line, RLENGTH + 1) }
+            else { flush(); line = substr(line, 2) }
+        }
+    }
+    END { flush() }' "$@"
+}
+
+words() {
+    printf '%s\n' "$plain_words" | while read -r old new; do
+        pattern=$(printf '%s' "$old" | tr _ ' ') instead=$(printf '%s' "$new" | tr _ ' ')
+        {
+            find "$1/src/cmd" "$1/src/present" -name '*.c' 2>/dev/null | while read -r file; do texts "$file"; done
+            find "$1/docs" "$1/README.md" "$1/CHANGELOG.md" -name '*.md' -exec grep -nH '' {} + 2>/dev/null
+        } | grep -Ei "(^|[^a-z_])($pattern)([^a-z_]|$)" | sed "s|\$| -- say: $instead|"
+    done
+}
+
+# Paragraphs of the manual in --help and of heurt explain are no messages: what says, fails or warns is.
+messages() {
+    find "$1/src" -name '*.c' ! -path '*/glossary/*' | while read -r file; do
+        texts "$file" | awk -v most=200 '{
+            text = $0; sub(/^[^:]*:[0-9]*:/, "", text); gsub(/\\./, "c", text); gsub(/%%/, "%", text)
+            if (length(text) > most) print $0 " -- " length(text) " characters; " most " are enough" }'
+    done
+}
+
 wall=$1
 shift
 case $wall in
-includes | sizes | names | tags | ticks | decoders | pages | needed | imports | globals | readers | commands) ;;
+includes | sizes | names | tags | ticks | decoders | pages | needed | imports | globals | readers | commands | words | messages) ;;
 *)
     echo "walls.sh: no wall called $wall" >&2
     exit 2

@@ -174,7 +174,6 @@ static struct class_entry *class_of(struct class_table *table,
     struct class_entry *entry = class_entry__new(what);
     entry->place = number_of_place(table, identity);
     entry->is_structural = is_structural(table, identity);
-    entry->what.ignored = rules__ignore(table->rules, what->at.function);
     entry->fold.component = class_kind__component(what->at.kind);
     entry->fold.patched = what->at.kind == CLASS_CALL;
     find_whole(table, entry, identity);

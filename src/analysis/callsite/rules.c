@@ -69,14 +69,40 @@ int rule__find_thread(const char *pattern, const struct trace *trace, struct err
     return -ENOENT;
 }
 
-bool rules__ignore(const struct vec *rules, const char *function)
+/* Whether a function that stands at the address, inlined calls included, is meant. */
+static bool stands_at(const char *pattern, const struct symbols *symbols, uint32_t process,
+                      uint64_t address)
+{
+    const struct symbol *symbol = symbols__get(symbols, process, address);
+    for (; symbol; symbol = symbol->inlined_by)
+        if (rule__matches(pattern, symbol->function))
+            return true;
+    return false;
+}
+
+static bool is_called_from(const char *pattern, const struct symbols *symbols,
+                           const struct class_definition *what)
+{
+    if (!symbols)
+        return false;
+    if (stands_at(pattern, symbols, what->at.process, what->at.site))
+        return true;
+    VEC_EACH (stack, &what->stacks, struct profile_stack)
+        for (size_t i = 0; i < stack->frame_count; i++)
+            if (stands_at(pattern, symbols, stack->process, stack->frames[i]))
+                return true;
+    return false;
+}
+
+bool rules__ignore(const struct vec *rules, const struct symbols *symbols,
+                   const struct class_definition *what)
 {
     if (!rules)
         return false;
-    VEC_EACH (rule, rules, struct profile_rule) {
-        if (rule->type == RULE_IGNORE && rule__matches(rule->function, function))
+    VEC_EACH (rule, rules, struct profile_rule)
+        if (rule->type == RULE_IGNORE && rule__matches(rule->function, what->at.function) &&
+            (!rule->caller || is_called_from(rule->caller, symbols, what)))
             return true;
-    }
     return false;
 }
 

@@ -2,13 +2,16 @@
 #ifndef HEURT_ANALYSIS_CALLSITE_RULES_H
 #define HEURT_ANALYSIS_CALLSITE_RULES_H
 
+#include "analysis/callsite/definition.h"
 #include "base/vec.h"
 #include "format/reader.h"
+#include "format/symbols.h"
 
 /* Feedback of the user, kept in a small file. */
 struct profile_rule {
     enum { RULE_KEY, RULE_IGNORE } type;
     char *function;  /* glob over the class's function name */
+    char *caller;    /* RULE_IGNORE: glob over the functions that call it; NULL: whoever does */
     char *arguments; /* RULE_KEY: names or argN, joined by ','; else NULL */
 };
 
@@ -21,8 +24,10 @@ bool rule__is_thread(const char *pattern, const struct trace_thread *thread);
  * which the thread with the nearest name stands. */
 int rule__find_thread(const char *pattern, const struct trace *trace, struct error *error);
 
-/* Whether a RULE_IGNORE means the function. */
-bool rules__ignore(const struct vec *rules, const char *function);
+/* Whether a RULE_IGNORE means the class: its function, called from its caller or from what that
+ * calls. symbols, rules: NULL: none. */
+bool rules__ignore(const struct vec *rules, const struct symbols *symbols,
+                   const struct class_definition *what);
 
 /* One argument that a rule asks for. */
 struct rule_argument {

@@ -2,6 +2,7 @@
 
 #include "analysis/callsite/rules.h"
 #include "base/memory.h"
+#include "format/layout.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -14,22 +15,13 @@
 
 #define RULES_BYTES_MAX (16 << 20)
 
-/* heurt.rules beside the trace directory: "a/heurt.data/" has "a/heurt.rules". */
-static char *path_beside(const char *trace_directory)
+/* Without a second slash. */
+static char *path_in(const char *trace_directory)
 {
-    char *directory = memory__text(trace_directory), *path;
-    size_t length = strlen(directory);
-    while (length > 1 && directory[length - 1] == '/')
-        directory[--length] = 0;
-    char *slash = strrchr(directory, '/');
-    const char *last = slash ? slash + 1 : directory;
-    if (strcmp(last, ".") == 0 || strcmp(last, "..") == 0 || !*last)
-        path = memory__format("%s/../" RULES_FILE, directory);
-    else
-        path =
-            memory__format("%.*s" RULES_FILE, slash ? (int)(slash - directory + 1) : 0, directory);
-    free(directory);
-    return path;
+    size_t length = strlen(trace_directory);
+    while (length > 1 && trace_directory[length - 1] == '/')
+        length--;
+    return memory__format("%.*s/" HEURT_RULES_FILE, (int)length, trace_directory);
 }
 
 /* ---- one line -------------------------------------------------------------------------------- */
@@ -55,19 +47,35 @@ static int parse_key(const char *text, struct profile_rule *rule, struct error *
                           "expected a key FUNCTION=ARGUMENT[,ARGUMENT] (as parse=arg1), found '%s'",
                           text);
     rule->type = RULE_KEY;
+    rule->caller = NULL;
     rule->function = memory__format("%.*s", (int)(equals - text), text);
     rule->arguments = memory__text(equals + 1);
     return 0;
 }
 
+#define CALLED_IN " in "
+
+/* "FUNCTION", or "FUNCTION in CALLER". */
 static int parse_ignore(const char *text, struct profile_rule *rule, struct error *error)
 {
-    if (!*text)
-        return error__set(error, -EINVAL, "expected the name of a function to ignore, found none");
+    const char *in = strstr(text, CALLED_IN), *caller = in ? in + strlen(CALLED_IN) : NULL;
+    size_t length = strlen(text);
+    bool lacks_caller = caller ? !*caller : length >= 3 && strcmp(text + length - 3, " in") == 0;
+    if (!*text || in == text || lacks_caller)
+        return error__set(error, -EINVAL,
+                          "expected a function to ignore, or 'FUNCTION in CALLER', found '%s'",
+                          text);
     rule->type = RULE_IGNORE;
-    rule->function = memory__text(text);
+    rule->function = in ? memory__format("%.*s", (int)(in - text), text) : memory__text(text);
+    rule->caller = caller ? memory__text(caller) : NULL;
     rule->arguments = NULL;
     return 0;
+}
+
+char *rule__subject(const struct profile_rule *rule)
+{
+    return rule->caller ? memory__format("%s" CALLED_IN "%s", rule->function, rule->caller)
+                        : memory__text(rule->function);
 }
 
 /* The rest of a line after its word, or NULL when it begins with another word. */
@@ -94,8 +102,8 @@ static int parse_line(const char *line, struct profile_rule *rule, struct error 
         result = parse_ignore(ignore, rule, error);
     else if (*copy && *copy != '#')
         result = error__set(error, -EINVAL,
-                            "expected 'key FUNCTION=ARGUMENT', 'ignore FUNCTION' or '# comment', "
-                            "found '%s'",
+                            "expected 'key FUNCTION=ARGUMENT', 'ignore FUNCTION [in CALLER]' or "
+                            "'# comment', found '%s'",
                             copy);
     bool is_rule = (key || ignore) && result == 0;
     free(copy);
@@ -105,6 +113,7 @@ static int parse_line(const char *line, struct profile_rule *rule, struct error 
 static void free_rule(struct profile_rule *rule)
 {
     free(rule->function);
+    free(rule->caller);
     free(rule->arguments);
 }
 
@@ -139,7 +148,7 @@ static int read_lines(FILE *file, struct rules *rules, struct error *error)
 static FILE *open_regular(const char *path)
 {
     struct stat status;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (descriptor < 0)
         return NULL;
     bool is_readable = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
@@ -156,7 +165,7 @@ static FILE *open_regular(const char *path)
 
 int rules__load(const char *trace_directory, struct rules *rules, struct error *error)
 {
-    *rules = (struct rules){path_beside(trace_directory), VEC_OF(char *), false};
+    *rules = (struct rules){path_in(trace_directory), VEC_OF(char *), false};
     FILE *file = open_regular(rules->path);
     if (!file && errno == ENOENT)
         return 0;
@@ -179,7 +188,7 @@ void rules__free(struct rules *rules)
 
 static int write_lines(const struct rules *rules, const char *path)
 {
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (descriptor < 0)
         return -errno;
     FILE *file = fdopen(descriptor, "w");
@@ -215,23 +224,25 @@ int rules__save(struct rules *rules, struct error *error)
 
 /* ---- changes --------------------------------------------------------------------------------- */
 
-static bool line_is_about(const char *line, const char *function, int type)
+static bool line_is_about(const char *line, const char *subject, int type)
 {
     struct profile_rule rule;
     if (parse_line(line, &rule, NULL) <= 0)
         return false;
-    bool same = strcmp(rule.function, function) == 0 && (type < 0 || (int)rule.type == type);
+    char *own = rule__subject(&rule);
+    bool same = strcmp(own, subject) == 0 && (type < 0 || (int)rule.type == type);
+    free(own);
     free_rule(&rule);
     return same;
 }
 
 /* type < 0: any */
-static size_t remove_lines(struct rules *rules, const char *function, int type)
+static size_t remove_lines(struct rules *rules, const char *subject, int type)
 {
     size_t kept = 0, all = rules->lines.count;
     for (size_t i = 0; i < all; i++) {
         char *line = *VEC_AT(&rules->lines, char *, i);
-        if (line_is_about(line, function, type))
+        if (line_is_about(line, subject, type))
             free(line);
         else
             *VEC_AT(&rules->lines, char *, kept++) = line;
@@ -250,7 +261,9 @@ static void add_line(struct rules *rules, char *line)
         }
     struct profile_rule rule;
     if (parse_line(line, &rule, NULL) > 0) {
-        remove_lines(rules, rule.function, (int)rule.type);
+        char *subject = rule__subject(&rule);
+        remove_lines(rules, subject, (int)rule.type);
+        free(subject);
         free_rule(&rule);
     }
     vec__push(&rules->lines, &line);
@@ -283,9 +296,9 @@ int rules__add_ignore(struct rules *rules, const char *function, struct error *e
     return add(rules, "ignore", function, error);
 }
 
-size_t rules__forget(struct rules *rules, const char *function)
+size_t rules__forget(struct rules *rules, const char *subject)
 {
-    size_t count = remove_lines(rules, function, -1);
+    size_t count = remove_lines(rules, subject, -1);
     rules->changed |= count > 0;
     return count;
 }

@@ -106,7 +106,7 @@ static void fill_threads(struct profile *profile, const struct result_base *base
 }
 
 static void fill_classes(struct profile *profile, const struct result_base *base,
-                         struct class_table *table)
+                         struct class_table *table, const struct symbols *symbols)
 {
     class_table__number(table); /* pieces of evidence name classes by number */
     VEC_EACH (entry, &table->entries, struct class_entry *) {
@@ -114,6 +114,7 @@ static void fill_classes(struct profile *profile, const struct result_base *base
         if (!class_entry__is_shown(*entry))
             continue;
         class__result(base, *entry, &class);
+        class.what.ignored = rules__ignore(table->rules, symbols, &class.what);
         audit__result(&profile->audit, &class);
         vec__push(&profile->classes, &class);
     }
@@ -205,7 +206,7 @@ static struct owned_profile *result_of(struct class_table *table, const struct s
     if (trace__is_aggregated(table->trace))
         warn_of_aggregation(table, results, &table->warnings);
     audit__ticks(&owned->shown.audit, table, results);
-    fill_classes(&owned->shown, &base, table);
+    fill_classes(&owned->shown, &base, table, symbols);
     unfinished_waits__warn(table->trace, symbols, results, &table->warnings);
     owned->shown.warnings = table->warnings;
     owned->strings = table->strings;

@@ -98,7 +98,7 @@ static const struct column outlier_columns[] = {
 };
 
 static const struct table iteration_outliers_table = TABLE(
-    outlier_cells, "iteration_outliers", "a row an iteration that stands out", outlier_columns);
+    outlier_cells, "iteration_outliers", "a row an iteration that is an outlier", outlier_columns);
 
 static void add_outliers(struct table_rows *rows, const struct report *report,
                          const struct iteration_phase *phase, uint64_t number)
@@ -193,9 +193,9 @@ static const struct column phase_columns[] = {
     PHASE("score", score, "score", "share", "the largest of the threads'"),
     COLUMN(phase_cells, imbalance_ns, NULL, "ns",
            "in step: what the longest thread took longer than the mean, over all iterations"),
-    PHASE("threshold_ns", threshold_ns, NULL, "ns", "what takes longer stands out"),
+    PHASE("threshold_ns", threshold_ns, NULL, "ns", "what takes longer is an outlier"),
     FIELD("outlier_count", phase_cells, of.outlier_count),
-    FLAT("outliers", phase_cells, of.outlier_count, "outliers", "", "iterations that stand out"),
+    FLAT("outliers", phase_cells, of.outlier_count, "outliers", "", "iterations that are outliers"),
     FIELD_LIST("threads", threads_of),
     FIELD_LIST("strip_ns", strip_rows),
     FIELD_LIST("outliers", outliers_of),

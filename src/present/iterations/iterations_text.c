@@ -292,13 +292,12 @@ static void put_outliers(const struct report *report, const struct iteration_pha
         return;
     }
     char *lead = memory__format("%*s", INDENT, "");
-    paragraph__take(
-        style, out, lead,
-        memory__format(
-            "%s %s more than %s and stand%s out%s:", count__format(phase->outlier_count, count),
-            phase->outlier_count == 1 ? "iteration takes" : "iterations take",
-            duration__format(phase->threshold_ns, threshold), phase->outlier_count == 1 ? "s" : "",
-            phase->outlier_count > OUTLIERS_AT_MOST ? "; the slowest" : ""));
+    paragraph__take(style, out, lead,
+                    memory__format("%s %s than %s%s:", count__format(phase->outlier_count, count),
+                                   phase->outlier_count == 1 ? "iteration is an outlier, longer"
+                                                             : "iterations are outliers, longer",
+                                   duration__format(phase->threshold_ns, threshold),
+                                   phase->outlier_count > OUTLIERS_AT_MOST ? "; the slowest" : ""));
     free(lead);
     struct grid grid = new_table(style);
     for (size_t i = 0; i < phase->outliers.count && i < OUTLIERS_AT_MOST; i++)

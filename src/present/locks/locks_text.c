@@ -49,8 +49,8 @@ void locks__put_header(const struct locks_report *locks, const struct style *sty
     char wall[16];
     const struct report *report = locks->report;
     struct flow flow = flow__start(style, out, 2);
-    flow__take(&flow, report__command(report), INK_BOLD, 3);
-    flow__take(&flow, memory__format("%s wall", duration__format(locks->result->wall_ns, wall)),
+    flow__take(&flow, report__title(report, style), INK_BOLD, 3);
+    flow__take(&flow, memory__format("took %s", duration__format(locks->result->wall_ns, wall)),
                INK_PLAIN, 3);
     flow__take(&flow, counted(trace__threads(report->trace)->count, "thread", "threads"), INK_PLAIN,
                3);
@@ -111,7 +111,7 @@ static void put_meetings(const struct locks_report *locks, const struct style *s
         wait_ns += row->object.kind == CLASS_LOCK || row->is_idle ? 0 : row->exclusive.wait.sum_ns;
     if (wait_ns)
         paragraph__take(
-            style, out, "  Meetings:  ",
+            style, out, "  Other waits: ",
             memory__format("%s waited at conditions, semaphores, barriers and futexes, "
                            "%s of thread time (not counting waits for work).",
                            duration__format(wait_ns, waited),
@@ -154,13 +154,15 @@ void locks_text__drawn(const struct locks_report *locks, const struct style *sty
     char *budget = report__budget(locks->report);
     paragraph__take(
         style, out, "  ~ ",
-        memory__format("drawn: %s of %s acquisitions that nobody waited for, to keep within %s: "
-                       "numbers and times held (all together to %.2g %%, standard error) are "
-                       "estimates, so is what lies in sections on the path; an order of locks may "
-                       "be missing. Waits, and who held a lock meanwhile, are all there. "
-                       "heurt record --locks all records every one.",
+        memory__format("drawn: %s of %s acquisitions that nobody waited for, to keep within %s; "
+                       "waits are all there. heurt record --locks all records every one.",
                        count__format(result->drawn, number), count__format(result->drawn_of, all),
-                       budget, error));
+                       budget));
+    paragraph__take(
+        style, out, "    ",
+        memory__format("Numbers and times held (to %.2g %%, standard error) and sections on the "
+                       "path are estimates; an order of locks may be missing.",
+                       error));
     free(budget);
 }
 

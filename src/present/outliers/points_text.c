@@ -245,10 +245,10 @@ static void put_header(const struct points_report *shown, const struct style *st
 {
     char wall[16];
     struct flow flow = flow__start(style, out, 2);
-    flow__take(&flow, report__command(shown->report), INK_BOLD, 3);
+    flow__take(&flow, report__title(shown->report, style), INK_BOLD, 3);
     flow__take(
         &flow,
-        memory__format("%s wall", duration__format(trace__wall_ns(shown->report->trace), wall)),
+        memory__format("took %s", duration__format(trace__wall_ns(shown->report->trace), wall)),
         INK_PLAIN, 3);
     flow__take(&flow, memory__text(shown->report->directory), INK_PLAIN, 3);
     flow__end(&flow);

@@ -23,16 +23,6 @@
 
 /* ---- the first line -------------------------------------------------------------------------- */
 
-/* Blanks in front of text, or behind it, up to a width. Takes over text. */
-static char *padded(char *text, unsigned width, bool in_front)
-{
-    unsigned used = text__width(text), blanks = used < width ? width - used : 0;
-    char *all = in_front ? memory__format("%*s%s", (int)blanks, "", text)
-                         : memory__format("%s%*s", text, (int)blanks, "");
-    free(text);
-    return all;
-}
-
 char *finding__gain(const struct finding *finding, bool unicode)
 {
     char gain[GAIN_BYTES];
@@ -47,10 +37,12 @@ static char *figures(const struct finding *finding, size_t rank, const struct st
     char duration[16], share[16];
     const char *doubt = finding->confidence == CONFIDENCE_MEASURED ? "" : "~";
     char *number = rank ? memory__format("%zu", rank) : memory__text("");
-    char *lost = padded(memory__format("%s%s", doubt, duration__format(finding->lost_ns, duration)),
-                        LOST_COLUMNS, true);
-    char *part = padded(memory__text(share__format(finding->share, share)), SHARE_COLUMNS, true);
-    char *gain = padded(finding__gain(finding, style->unicode), GAIN_COLUMNS, false);
+    char *lost =
+        text__padded(memory__format("%s%s", doubt, duration__format(finding->lost_ns, duration)),
+                     LOST_COLUMNS, true);
+    char *part =
+        text__padded(memory__text(share__format(finding->share, share)), SHARE_COLUMNS, true);
+    char *gain = text__padded(finding__gain(finding, style->unicode), GAIN_COLUMNS, false);
     char *text = memory__format("  %-2s %s  %s  %s ", number, lost, part, gain);
     free(number);
     free(lost);

@@ -1,4 +1,5 @@
 #include "base/memory.h"
+#include "base/text.h"
 #include "present/shared.h"
 
 #include <inttypes.h>
@@ -6,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+
+#define COMMAND_COLUMNS 48 /* of a title; what is longer is cut */
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
@@ -42,6 +45,25 @@ char *report__command(const struct report *report)
     for (char *at = text; *at; at++)
         if (*at == '\n')
             *at = ' ';
+    return text;
+}
+
+char *report__title(const struct report *report, const struct style *style)
+{
+    char *command = report__command(report), *blank = strchr(command, ' ');
+    size_t bytes = blank ? (size_t)(blank - command) : strlen(command);
+    char *program = memory__format("%.*s", (int)bytes, command);
+    char *text = memory__format("%s%s", path__name(program), command + bytes);
+    char *clean = text__for_screen(text);
+    bool is_long = text__width(clean) > COMMAND_COLUMNS;
+    free(text);
+    text = is_long
+               ? memory__format("%.*s%s", (int)text__bytes_of_columns(clean, COMMAND_COLUMNS - 2),
+                                clean, style->unicode ? "…" : "...")
+               : memory__text(clean);
+    free(clean);
+    free(program);
+    free(command);
     return text;
 }
 

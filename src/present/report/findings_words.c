@@ -338,9 +338,14 @@ static const char *const tries[FINDING_CATEGORIES][TRIES_MOST] = {
     [FINDING_UNEXPLAINED] = {"heurt report N tells more of a class"},
 };
 
+const char *const *finding_category__tries(enum finding_category category)
+{
+    return tries[category];
+}
+
 const char *const *finding__tries(const struct finding *finding)
 {
     static const char *const of_serial[TRIES_MOST] = {
         "start several before waiting for the first, as far as they do not need each other"};
-    return finding->is_serial ? of_serial : tries[finding->category];
+    return finding->is_serial ? of_serial : finding_category__tries(finding->category);
 }

@@ -44,6 +44,7 @@ char *report__looked_at(const struct report *report);
 char *report__not_looked_at(const struct report *report);
 /* What to try, ended by NULL. Nothing is to be freed. */
 const char *const *finding__tries(const struct finding *finding);
+const char *const *finding_category__tries(enum finding_category category);
 
 /* What the report comes to, in a sentence or two. */
 void text__verdict(const struct report *report, const struct style *style, FILE *out);

@@ -8,29 +8,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define COMMAND_COLUMNS 48 /* of the command; what is longer is cut */
 #define COST_TOLD 1.0      /* a cost above it says that the run was too short to tell */
 #define EXACT_BELOW 0.0995 /* costs below it have two digits */
-
-/* By the name that it was started with: without directories, and cut. */
-static char *short_command(const struct report *report, const struct style *style)
-{
-    char *command = report__command(report), *blank = strchr(command, ' ');
-    size_t bytes = blank ? (size_t)(blank - command) : strlen(command);
-    char *program = memory__format("%.*s", (int)bytes, command);
-    char *text = memory__format("%s%s", path__name(program), command + bytes);
-    char *clean = text__for_screen(text);
-    bool is_long = text__width(clean) > COMMAND_COLUMNS;
-    free(text);
-    text = is_long
-               ? memory__format("%.*s%s", (int)text__bytes_of_columns(clean, COMMAND_COLUMNS - 2),
-                                clean, style->unicode ? "…" : "...")
-               : memory__text(clean);
-    free(clean);
-    free(program);
-    free(command);
-    return text;
-}
 
 static char *took(const struct report *report)
 {
@@ -64,7 +43,7 @@ void text__head(const struct report *report, const struct style *style, FILE *ou
 {
     const struct heurt_session *session = trace__session(report->trace);
     struct flow flow = flow__start(style, out, 2);
-    flow__take(&flow, short_command(report, style), INK_BOLD, 3);
+    flow__take(&flow, report__title(report, style), INK_BOLD, 3);
     flow__take(&flow, took(report), INK_PLAIN, 3);
     if (trace__is_aggregated(report->trace))
         flow__take(&flow, memory__text("aggregated"), INK_PLAIN, 3);

@@ -100,17 +100,17 @@ static size_t patched_functions(const struct report *report)
     return count;
 }
 
-#define LOOK_INTO_FUNCTIONS                                                                  \
-    "To look into the program's own functions: heurt hot -- CMD finds the busy ones, heurt " \
-    "record -f NAME -- CMD records them."
+#define LOOK_INTO_FUNCTIONS                                                                     \
+    "To look into the program's own functions: heurt record --hot CMD finds the busy ones and " \
+    "records them."
 
 static const char *advice(const struct report *report)
 {
     if (report->profile->threads.count == 0)
-        return "Nothing was recorded: heurt was in no process of this run, so it is not known what "
-               "its "
-               "threads did. That is so of programs that are statically linked, run with another "
-               "user's rights, or clear their environment first. heurt check PROGRAM tells.";
+        return "Nothing was recorded: heurt was in no process of this run. That is so of programs "
+               "that "
+               "are statically linked, have another user's rights, or clear their environment. "
+               "heurt check PROGRAM tells.";
     if (report->profile->events == 0)
         return "Nothing was recorded: the program called none of the functions that heurt knows "
                "(locks, waits, input and output, sleep). " LOOK_INTO_FUNCTIONS;
@@ -235,7 +235,7 @@ static void put_next(const struct report *report, const struct style *style, FIL
     if (first)
         flow__hint(&flow, report, "report", number);
     else
-        flow__add(&flow, "heurt hot -- CMD", INK_PLAIN, 1);
+        flow__add(&flow, "heurt record --hot CMD", INK_PLAIN, 1);
     free(number);
     if (coverage.refused.count)
         flow__hint(&flow, report, "report", "--coverage");
@@ -251,11 +251,11 @@ static void put_next(const struct report *report, const struct style *style, FIL
 static void put_classes(const struct report *report, const struct style *style, FILE *out)
 {
     text__head(report, style, out);
+    text__ignored(report, style, out);
     put_ranking(report, style, out);
     fputc('\n', out);
     text__not_interference(report, style, out);
     text__idle(report, style, out);
-    text__ignored(report, out);
     text__sampled(report, style, out);
     text__coverage_line(report, out);
     text__warnings(report, style, out);
@@ -273,6 +273,8 @@ static void put_more(const struct report *report, const struct style *style, FIL
         flow__hint(&flow, report, "locks", "");
     if (first_of(report, STANDING_RANKED) && !trace__is_aggregated(report->trace))
         flow__hint(&flow, report, "whatif", "");
+    flow__take(&flow, memory__text(style->unicode ? "· heurt explain" : "| heurt explain"),
+               INK_PLAIN, 1);
     flow__end(&flow);
 }
 
@@ -288,12 +290,12 @@ static void put_what_was_found(const struct report *report, const struct style *
 static void put_first_screen(const struct report *report, const struct style *style, FILE *out)
 {
     text__head(report, style, out);
+    text__ignored(report, style, out);
     fputc('\n', out);
     if (report->profile->events == 0)
         paragraph__put(style, out, INK_PLAIN, "  ", advice(report));
     else
         put_what_was_found(report, style, out);
-    text__ignored(report, out);
     text__sampled(report, style, out);
     text__warnings(report, style, out);
     put_more(report, style, out);

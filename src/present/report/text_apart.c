@@ -190,18 +190,22 @@ void text__idle(const struct report *report, const struct style *style, FILE *ou
     vec__free(&functions);
 }
 
-void text__ignored(const struct report *report, FILE *out)
+void text__ignored(const struct report *report, const struct style *style, FILE *out)
 {
     size_t count = 0;
     uint64_t excess_ns = 0;
-    char duration[16];
+    char duration[16], number[32], *all = report__hint(report, "report", "--no-rules");
     VEC_EACH (class, &report->profile->classes, struct profile_class) {
         count += class->what.ignored;
         excess_ns += class->what.ignored ? class->excess_ns : 0;
     }
     if (count)
-        fprintf(out, "  ignored as you asked (heurt.rules): %zu class%s, %s\n", count,
-                count == 1 ? "" : "es", duration__format(excess_ns, duration));
+        paragraph__take(style, out, "  ",
+                        memory__format("%s class%s hidden, as rules of this trace say: %s lost "
+                                       "there. All: %s",
+                                       count__format(count, number), count == 1 ? " is" : "es are",
+                                       duration__format(excess_ns, duration), all));
+    free(all);
 }
 
 /* What the mark in the table means. */

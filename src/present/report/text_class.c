@@ -50,7 +50,7 @@ static void put_identity(const struct report *report, const struct profile_class
             memory__text("no: it waits for work, for events, for time or for a thread's end"));
     if (class->what.ignored)
         paragraph__take(style, out, "  ranked   ",
-                        memory__text("no: ignored by a rule in heurt.rules"));
+                        memory__text("no: a rule of this trace hides it"));
 }
 
 static char *confidence_reason(const struct profile_class *class)
@@ -456,6 +456,26 @@ void class_stacks__put(const struct report *report, const struct profile_class *
         fprintf(out, "  and %zu rarer ones (--json has them all)\n", count - most);
 }
 
+/* Of a call no more than what its caller makes. */
+static void put_how_to_hide(const struct report *report, const struct profile_class *class,
+                            const struct style *style, FILE *out)
+{
+    char unknown[32];
+    struct place place = place__of_class(report, &class->what, unknown);
+    bool has_caller = class__is_hooked(&class->what) && place.function != unknown;
+    char *subject = memory__format("%s%s%s", class->what.at.function, has_caller ? " in " : "",
+                                   has_caller ? place.function : "");
+    char *option = memory__format("--ignore '%s'", subject);
+    char *hint = report__hint(report, "report", option);
+    paragraph__take(style, out, "  ",
+                    memory__format("To hide it in reports of this trace: %s; --forget '%s' takes "
+                                   "it back.",
+                                   hint, subject));
+    free(hint);
+    free(option);
+    free(subject);
+}
+
 static void put_feedback(const struct report *report, const struct profile_class *class,
                          const struct style *style, FILE *out)
 {
@@ -473,11 +493,7 @@ static void put_feedback(const struct report *report, const struct profile_class
                            "ones: record the argument (heurt record -A '%s=arg1') and make "
                            "it a key: heurt report --key '%s=arg1'.",
                            class->what.at.function, class->what.at.function));
-    paragraph__take(
-        style, out, "  ",
-        memory__format("To leave out every class of this name, now and in later reports: heurt "
-                       "report --ignore '%s'; --forget '%s' takes it back.",
-                       class->what.at.function, class->what.at.function));
+    put_how_to_hide(report, class, style, out);
 }
 
 void text__one_class(const struct report *report, size_t rank, const struct style *style, FILE *out)

@@ -68,8 +68,8 @@ char *report__unseen_words(const struct report *report)
     if (isnan(unseen) || unseen < UNSEEN_TOLD)
         return memory__text("");
     if (was_too_short)
-        return memory__text("its own functions (the run was too short to choose any; heurt hot -- "
-                            "CMD finds the busy ones)");
+        return memory__text("its own functions (the run was too short to choose any; heurt record "
+                            "--hot CMD finds the busy ones)");
     return memory__format("%.0f %% of the time on a CPU (in code that heurt did not see any "
                           "thread run twice)",
                           100 * unseen);

@@ -36,6 +36,15 @@ void flow__take(struct flow *flow, char *text, enum ink ink, unsigned gap)
     free(text);
 }
 
+char *text__padded(char *text, unsigned width, bool in_front)
+{
+    unsigned used = text__width(text), blanks = used < width ? width - used : 0;
+    char *all = in_front ? memory__format("%*s%s", (int)blanks, "", text)
+                         : memory__format("%s%*s", text, (int)blanks, "");
+    free(text);
+    return all;
+}
+
 void flow__hint(struct flow *flow, const struct report *report, const char *verb, const char *rest)
 {
     bool first = flow->column == flow->indent;

@@ -77,6 +77,41 @@ char *text__utf8(const char *text)
     return clean;
 }
 
+/* What stands in ASCII for the characters that screens are made of. */
+static const struct {
+    uint32_t point;
+    const char *ascii;
+} plain_characters[] = {
+    {0xb7, "|"},     {0xd7, "x"},    {0x2013, "-"},   {0x2014, "-"}, {0x2019, "'"},
+    {0x2026, "..."}, {0x2190, "<-"}, {0x2192, "->"},  {0x2248, "~"}, {0x2264, "<="},
+    {0x2265, ">="},  {0xb5, "u"},    {0x2211, "sum"}, {0x2212, "-"},
+};
+
+static const char *plain_character(uint32_t point)
+{
+    for (size_t i = 0; i < sizeof plain_characters / sizeof *plain_characters; i++)
+        if (plain_characters[i].point == point)
+            return plain_characters[i].ascii;
+    return point >= 0x2580 && point < 0x25a0 ? "#" : "?"; /* a block of a bar, or foreign */
+}
+
+char *text__ascii(const char *text)
+{
+    const unsigned char *from = (const unsigned char *)(text ? text : "");
+    char *plain = memory__zeroed(strlen((const char *)from) + 1, 3);
+    char *to = plain;
+    while (*from) {
+        uint32_t point;
+        size_t length = character_bytes(from, &point);
+        if (length == 1)
+            *to++ = (char)*from;
+        else
+            to = stpcpy(to, length ? plain_character(point) : "?");
+        from += length ? length : 1;
+    }
+    return plain;
+}
+
 unsigned text__width(const char *text)
 {
     unsigned columns = 0;

@@ -95,7 +95,7 @@ static void put_header(const struct grammar_report *shown, const struct style *s
     char ended[32], rules[32], size[32];
     const struct trace_thread *thread = thread_of(shown);
     struct flow flow = flow__start(style, out, 2);
-    flow__take(&flow, report__command(shown->report), INK_BOLD, 3);
+    flow__take(&flow, report__title(shown->report, style), INK_BOLD, 3);
     flow__take(&flow, memory__format("thread %s #%" PRIu32, thread->name, thread->tid), INK_PLAIN,
                3);
     flow__take(&flow,

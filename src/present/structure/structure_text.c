@@ -569,9 +569,9 @@ static void put_header(const struct structure_report *shown, const struct style 
     const struct report *report = shown->report;
     size_t threads = shown->structure->threads.count;
     struct flow flow = flow__start(style, out, 2);
-    flow__take(&flow, report__command(report), INK_BOLD, 3);
+    flow__take(&flow, report__title(report, style), INK_BOLD, 3);
     flow__take(&flow,
-               memory__format("%s wall", duration__format(trace__wall_ns(report->trace), wall)),
+               memory__format("took %s", duration__format(trace__wall_ns(report->trace), wall)),
                INK_PLAIN, 3);
     flow__take(&flow, memory__format("%zu thread%s", threads, threads == 1 ? "" : "s"), INK_PLAIN,
                3);
@@ -625,9 +625,8 @@ static void put_warnings(const struct structure_report *shown, const struct styl
     if (shown->outline->is_sampled)
         paragraph__put(style, out, INK_WARNING, "  warning: ",
                        "of what is called very often one call in many was recorded: loops and "
-                       "counts are of these, and what consists of such calls looks different each "
-                       "time. heurt record --overhead none records all, and fewer functions (-f) "
-                       "cost less.");
+                       "counts are of these. heurt record --overhead none records all, and fewer "
+                       "functions (-f) cost less.");
     VEC_EACH (warning, &warnings, char *) {
         char *clean = text__for_screen(*warning);
         paragraph__put(style, out, INK_WARNING, "  warning: ", clean);

@@ -92,7 +92,7 @@ static void fill_findings(struct view *view, struct view_page *page)
     lines__begin(&writer);
     text__findings_rest(report, &view->style, writer.out);
     text__roles(report, &view->style, writer.out);
-    text__ignored(report, writer.out);
+    text__ignored(report, &view->style, writer.out);
     text__sampled(report, &view->style, writer.out);
     text__warnings(report, &view->style, writer.out);
     lines__end(&writer, &page->lines, NO_ITEM);

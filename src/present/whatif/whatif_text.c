@@ -2,6 +2,7 @@
 #include "present/whatif/whatif_screens.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "present/shared.h"
 
 #include <inttypes.h>
@@ -11,7 +12,12 @@
 
 #define REPLAY_DOUBTFUL 0.1 /* off by so much, a replay says little */
 #define OBJECTS_AT_MOST 5
-#define WHY_FROM_COLUMNS 100 /* a narrower terminal has no room for the column "why" */
+#define NAMED_AT_MOST 4    /* of those that gain nothing */
+#define NOTHING_BELOW 1.01 /* as gain__format */
+#define NUMBER_COLUMNS 3
+#define GAIN_COLUMNS 11
+#define TIME_COLUMNS 8
+#define WHY_INDENT 7
 #define GROWS_FROM 0.01 /* of the predicted wall time: what waits grow by less reads as noise */
 #define NOT_MODELLED                                                                           \
     "Not modelled: caches and memory, cores that share their units, and code that does other " \
@@ -31,8 +37,8 @@ static void put_run(const struct whatif_view *view, const struct style *style, F
 {
     char measured[16], replayed[16];
     struct flow flow = flow__start(style, out, 2);
-    flow__take(&flow, report__command(view->report), INK_BOLD, 3);
-    flow__take(&flow, memory__format("%s wall", duration__format(view->measured_ns, measured)),
+    flow__take(&flow, report__title(view->report, style), INK_BOLD, 3);
+    flow__take(&flow, memory__format("took %s", duration__format(view->measured_ns, measured)),
                INK_PLAIN, 3);
     flow__end(&flow);
     double error = replay_error(view);
@@ -188,87 +194,140 @@ static void question(const struct whatif_view *view, const struct style *style, 
 
 /* ---- the table of all ------------------------------------------------------------------------ */
 
-static void put_figures(struct grid *grid, const struct whatif_answer *answer,
-                        const struct style *style)
+/* "" when it is not known. free() it. */
+static char *gain_text(const struct whatif_answer *answer, const struct style *style)
 {
-    char duration[16], gain[GAIN_BYTES];
-    const struct prediction *prediction = answer->prediction;
-    grid__take(
-        grid, memory__text(prediction ? gain__format(prediction->gain, style->unicode, gain) : "?"),
-        INK_BOLD);
-    grid__take(grid,
-               memory__text(prediction ? duration__format(prediction->wall_ns, duration) : "?"),
-               INK_PLAIN);
-    grid__take(grid,
-               memory__text(answer->lost_ns == UINT64_MAX
-                                ? "?"
-                                : duration__format(answer->lost_ns, duration)),
-               INK_PLAIN);
+    char gain[GAIN_BYTES];
+    return memory__text(
+        answer->prediction ? gain__format(answer->prediction->gain, style->unicode, gain) : "?");
 }
 
-static void put_where(struct grid *grid, const struct whatif_view *view,
-                      const struct whatif_answer *answer, bool why, const struct style *style)
+static char *time_text(bool is_known, uint64_t ns)
+{
+    char duration[16];
+    return memory__text(is_known ? duration__format(ns, duration) : "?");
+}
+
+/* Takes over all. */
+static char *row_text(char *number, char *gain, char *wall, char *lost)
+{
+    number = text__padded(number, NUMBER_COLUMNS, true);
+    gain = text__padded(gain, GAIN_COLUMNS, false);
+    wall = text__padded(wall, TIME_COLUMNS, true);
+    lost = text__padded(lost, TIME_COLUMNS, true);
+    char *text = memory__format("%s  %s %s  %s  ", number, gain, wall, lost);
+    free(number);
+    free(gain);
+    free(wall);
+    free(lost);
+    return text;
+}
+
+static char *figures_text(const struct whatif_answer *answer, const struct style *style)
+{
+    const struct prediction *prediction = answer->prediction;
+    return row_text(answer->rank ? memory__format("%zu", answer->rank) : memory__text(""),
+                    gain_text(answer, style),
+                    time_text(prediction, prediction ? prediction->wall_ns : 0),
+                    time_text(answer->lost_ns != UINT64_MAX, answer->lost_ns));
+}
+
+static char *where_text(const struct whatif_view *view, const struct whatif_answer *answer)
 {
     char unknown[32];
     const struct profile_class *class = class_of(view, answer);
-    if (class) {
-        struct place place = place__of_class(view->report, &class->what, unknown);
-        grid__take(grid, class__name(view->report, class, &place), INK_BOLD);
-        grid__take(grid, place__source(&place, false), INK_PLAIN);
-        if (why)
-            grid__take(grid, class__why(view->report, class, style), INK_PLAIN);
-        return;
-    }
-    grid__take(grid,
-               answer->has_lock
+    if (!class)
+        return answer->has_lock
                    ? object_text(view->report, answer->process, answer->lock, CLASS_LOCK)
-                   : memory__text(answer->asked),
-               INK_BOLD);
-    grid__take(grid, memory__text(""), INK_PLAIN);
-    if (why)
-        grid__take(grid, memory__text(answer->has_lock ? "all waits for it" : ""), INK_PLAIN);
+                   : memory__text(answer->asked);
+    struct place place = place__of_class(view->report, &class->what, unknown);
+    char *name = class__name(view->report, class, &place), *source = place__source(&place, false);
+    char *text = memory__format("%s%s%s", name, *source ? " " : "", source);
+    free(name);
+    free(source);
+    return text;
 }
 
-/* "" when no waits grow. free() it. */
-static char *then_text(const struct whatif_view *view, const struct whatif_answer *answer)
+/* What was lost there, and what is waited for more then; "": nothing is to be said. free() it. */
+static char *why_text(const struct whatif_view *view, const struct whatif_answer *answer,
+                      const struct style *style)
 {
     char more[16];
+    const struct profile_class *class = class_of(view, answer);
+    char *text = class ? class__why(view->report, class, style)
+                       : memory__text(answer->has_lock ? "all waits for it" : "");
     if (!answer->prediction)
-        return memory__text(answer->refusal);
+        return text__join(text, "; ", answer->refusal);
     const struct whatif_object *object = first_to_grow(answer->prediction);
     if (!object)
-        return memory__text("");
+        return text;
     char *name = object_text(view->report, object->process, object->address, object->kind);
-    char *text = memory__format(
-        "+%s %s", duration__format(object->waited_after_ns - object->waited_before_ns, more), name);
+    char *then = memory__format(
+        "then %s more is waited for: %s",
+        duration__format(object->waited_after_ns - object->waited_before_ns, more), name);
+    text = text__join(text, "; ", then);
+    free(then);
     free(name);
     return text;
 }
 
-static void put_row(struct grid *grid, const struct whatif_view *view,
-                    const struct whatif_answer *answer, bool why, const struct style *style)
+static void put_row(const struct whatif_view *view, const struct whatif_answer *answer,
+                    const struct style *style, FILE *out)
 {
-    grid__take(grid, answer->rank ? memory__format("%zu", answer->rank) : memory__text(""),
-               INK_PLAIN);
-    put_figures(grid, answer, style);
-    put_where(grid, view, answer, why, style);
-    grid__take(grid, then_text(view, answer), INK_PLAIN);
+    char *lead = figures_text(answer, style), *why = why_text(view, answer, style);
+    char *where = where_text(view, answer), *clean = text__for_screen(where);
+    struct flow flow = flow__start(style, out, WHY_INDENT);
+    fputs(lead, out);
+    flow.column = text__width(lead) - 1;
+    flow__words(&flow, clean, INK_BOLD);
+    flow__end(&flow);
+    if (*why)
+        paragraph__take(style, out, "       ", memory__text(why));
+    free(clean);
+    free(where);
+    free(why);
+    free(lead);
 }
 
-static const struct grid_column with_why[] = {
-    {"#", RIGHT},         {"gain", LEFT}, {"wall", RIGHT},  {"lost", RIGHT},
-    {"without", WRAPPED}, {"", WRAPPED},  {"why", WRAPPED}, {"then waited more", WRAPPED}};
-static const struct grid_column without_why[] = {{"#", RIGHT},
-                                                 {"gain", LEFT},
-                                                 {"wall", RIGHT},
-                                                 {"lost", RIGHT},
-                                                 {"without", WRAPPED},
-                                                 {"", WRAPPED},
-                                                 {"then waited more", WRAPPED}};
+static bool gains_nothing(const struct whatif_answer *answer)
+{
+    return answer->prediction && answer->prediction->gain[1] < NOTHING_BELOW;
+}
+
+/* Those without which the run would take as long, in a line: the costliest are named. */
+static void put_without_gain(const struct whatif_view *view, const struct style *style, FILE *out)
+{
+    size_t count = 0;
+    char *list = memory__text(""), lost[16];
+    for (size_t i = 0; i < view->count; i++) {
+        const struct whatif_answer *answer = &view->rows[i];
+        if (!gains_nothing(answer) || count++ >= NAMED_AT_MOST)
+            continue;
+        char *where = where_text(view, answer);
+        list = text__append(list, "%s%s (%s)", *list ? ", " : "", where,
+                            duration__format(answer->lost_ns, lost));
+        free(where);
+    }
+    if (count > NAMED_AT_MOST)
+        list = text__append(list, " and %zu more", count - NAMED_AT_MOST);
+    if (count)
+        paragraph__take(style, out, "  ",
+                        memory__format("Nothing is gained without what these lose: %s.", list));
+    free(list);
+}
+
+static void put_titles(const struct style *style, FILE *out)
+{
+    char *text = row_text(memory__text("#"), memory__text("gain"), memory__text("wall"),
+                          memory__text("lost"));
+    ink__put(style, out, INK_DIM, text);
+    ink__put(style, out, INK_DIM, "without");
+    fputc('\n', out);
+    free(text);
+}
 
 static void table(const struct whatif_view *view, const struct style *style, FILE *out)
 {
-    bool why = style->columns == 0 || style->columns >= WHY_FROM_COLUMNS;
     put_run(view, style, out);
     fputc('\n', out);
     if (!view->count) {
@@ -277,11 +336,12 @@ static void table(const struct whatif_view *view, const struct style *style, FIL
                        "--speed, --shrink and --threads ask for other changes.");
         return;
     }
-    struct grid rows = grid__start(why ? with_why : without_why, why ? 8 : 7, 1);
+    put_titles(style, out);
     for (size_t i = 0; i < view->count; i++)
-        put_row(&rows, view, &view->rows[i], why, style);
-    grid__end(&rows, style, out);
+        if (!gains_nothing(&view->rows[i]))
+            put_row(view, &view->rows[i], style, out);
     fputc('\n', out);
+    put_without_gain(view, style, out);
     if (view->hidden) {
         char *text = memory__format("%zu more lost less: --all predicts them, too.", view->hidden);
         paragraph__put(style, out, INK_PLAIN, "  ", text);
