@@ -50,7 +50,6 @@ may_stand_on() {
     ledger) echo cause events sync callsite ;;
     findings) echo replay ledger locks memory cause events sync callsite ;;
     replay) echo ledger events sync callsite ;;
-    timeline) echo ledger sync callsite ;;
     iterations | outliers) echo structure events callsite ;;
     timeline) echo findings ledger events sync callsite ;;
     compare) echo iterations ledger events sync callsite ;;
