@@ -1,3 +1,4 @@
+#include "base/sanitize.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 
@@ -10,9 +11,13 @@
 
 static void say_arguments(const char *format, va_list arguments)
 {
-    fputs("heurt: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    char *text = NULL;
+    if (vasprintf(&text, format, arguments) < 0)
+        return;
+    char *clean = text__for_screen(text);
+    fprintf(stderr, "heurt: %s\n", clean);
+    free(clean);
+    free(text);
 }
 
 void say(const char *format, ...)
