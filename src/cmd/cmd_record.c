@@ -484,7 +484,10 @@ static int run_command(const struct recording *recording, const struct binary *b
     if (!recording->no_kernel) /* a refusal is noted by those who need them */
         thread_events__hold(&events);
     char *trace = realpath(recording->directory, NULL);
-    char **environment = environment__make(library, binary, trace ? trace : recording->directory);
+    char **environment =
+        binary->is_privileged
+            ? NULL /* its own: the loader would not let the library in */
+            : environment__make(library, binary, trace ? trace : recording->directory);
     int code = launch__start(recording->command, environment, &launch, &error);
     int status = code < 0 ? EXIT_HEURT : 0;
     if (code == 0 && attendants->automatic)

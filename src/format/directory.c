@@ -116,7 +116,10 @@ static int inspect(const char *path, enum directory_standing *standing)
     *standing = STANDING_NOTHING;
     if (lstat(path, &status) < 0)
         return errno == ENOENT ? 0 : -errno;
-    *standing = STANDING_FOREIGN;
+    *standing =
+        S_ISLNK(status.st_mode) && status.st_uid != geteuid() ? STANDING_OTHERS : STANDING_FOREIGN;
+    if (*standing == STANDING_OTHERS) /* it may lead to what is one's own and would be moved */
+        return 0;
     DIR *stream = opendir(path);
     if (!stream)
         return errno == ENOTDIR ? 0 : -errno;
@@ -137,7 +140,7 @@ static int remove_trace(const char *path)
         if (is_trace_file(entry->d_name))
             unlinkat(dirfd(stream), entry->d_name, 0);
     closedir(stream);
-    return rmdir(path) < 0 ? -errno : 0;
+    return rmdir(path) == 0 || (errno == ENOTDIR && unlink(path) == 0) ? 0 : -errno;
 }
 
 static int refuse_foreign(struct error *error, const char *path, enum directory_standing standing)

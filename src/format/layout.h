@@ -124,7 +124,9 @@ struct heurt_session {
     /* With KERNEL_LOG: what an OFF_CPU and a FAULT cost the program in all; 0: not known. */
     uint32_t off_cpu_ticks, fault_ticks;
     uint32_t thread_cost_ns; /* likewise a thread's beginning and end */
-    uint32_t more_unused[7];
+    uint32_t more_unused;
+    uint64_t file_device, file_inode; /* which file the recorder made; another one is a copy */
+    uint32_t still_unused[2];
     /* (atomic) Functions of which even the occurrences that are skipped cost more than the budget:
      * (process serial + 1) << 32 | event id. The recorder unpatches them and clears the slot. */
     uint64_t too_frequent[HEURT_TOO_FREQUENT_SLOTS];

@@ -6,6 +6,7 @@
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +20,10 @@ static bool is_to_be_recorded(void)
            !session__has_ended();
 }
 
-/* Calls real with injected standing for environment plus ours. */
-#define WITH_ENVIRONMENT(type, program, environment, real)                              \
+/* Calls real with injected standing for environment plus ours, unless the image gains rights. */
+#define WITH_ENVIRONMENT(type, gains_rights, program, environment, real)                \
     do {                                                                                \
-        if (!is_to_be_recorded()) {                                                     \
+        if (!is_to_be_recorded() || gains_rights) {                                     \
             char *const *injected = environment;                                        \
             return real;                                                                \
         }                                                                               \
@@ -41,41 +42,47 @@ static void exec__begins(void)
         event__write0(thread, HEURT_EVENT_EXEC);
 }
 
+#define GAINS_RIGHTS(path) image__gains_rights(AT_FDCWD, path, 0)
+
 EXPORT int execve(const char *path, char *const *argv, char *const *envp)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, path, envp, REAL(execve)(path, argv, injected));
+    WITH_ENVIRONMENT(int, GAINS_RIGHTS(path), path, envp, REAL(execve)(path, argv, injected));
 }
 
 EXPORT int execv(const char *path, char *const *argv)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, path, environ, REAL(execve)(path, argv, injected));
+    WITH_ENVIRONMENT(int, GAINS_RIGHTS(path), path, environ, REAL(execve)(path, argv, injected));
 }
 
 EXPORT int execvpe(const char *file, char *const *argv, char *const *envp)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, file, envp, REAL(execvpe)(file, argv, injected));
+    WITH_ENVIRONMENT(int, image__gains_rights_by_name(file), file, envp,
+                     REAL(execvpe)(file, argv, injected));
 }
 
 EXPORT int execvp(const char *file, char *const *argv)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, file, environ, REAL(execvpe)(file, argv, injected));
+    WITH_ENVIRONMENT(int, image__gains_rights_by_name(file), file, environ,
+                     REAL(execvpe)(file, argv, injected));
 }
 
 EXPORT int fexecve(int descriptor, char *const *argv, char *const *envp)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, NULL, envp, REAL(fexecve)(descriptor, argv, injected));
+    WITH_ENVIRONMENT(int, image__gains_rights(descriptor, "", AT_EMPTY_PATH), NULL, envp,
+                     REAL(fexecve)(descriptor, argv, injected));
 }
 
 EXPORT int execveat(int directory, const char *path, char *const *argv, char *const *envp,
                     int flags)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, path, envp, REAL(execveat)(directory, path, argv, injected, flags));
+    WITH_ENVIRONMENT(int, image__gains_rights(directory, path, flags), path, envp,
+                     REAL(execveat)(directory, path, argv, injected, flags));
 }
 
 /* The list's first argument is already taken; execl(path, NULL) is not a program's call. */
@@ -124,14 +131,14 @@ EXPORT int execle(const char *path, const char *first, ...)
 EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                        const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
 {
-    WITH_ENVIRONMENT(int, path, envp,
+    WITH_ENVIRONMENT(int, GAINS_RIGHTS(path), path, envp,
                      REAL(posix_spawn)(pid, path, actions, attributes, argv, injected));
 }
 
 EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
                         const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
 {
-    WITH_ENVIRONMENT(int, file, envp,
+    WITH_ENVIRONMENT(int, image__gains_rights_by_name(file), file, envp,
                      REAL(posix_spawnp)(pid, file, actions, attributes, argv, injected));
 }
 

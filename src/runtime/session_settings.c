@@ -21,6 +21,38 @@ static bool tsc_is_invariant(void)
     return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
 }
 
+static const char *read_number(const char *at, uint64_t *number)
+{
+    while (*at == ' ')
+        at++;
+    for (*number = 0; *at >= '0' && *at <= '9'; at++)
+        *number = *number * 10 + (uint64_t)(*at - '0');
+    return at;
+}
+
+#define UNKNOWN_USER 65534u /* as the kernel shows all that have no number in a namespace */
+
+/* In a namespace in which this user has no number, all other users that have none look the same. */
+bool user__is_known(void)
+{
+    char map[1024];
+    uint64_t user = (uint64_t)RAW0(geteuid), first, outside, count;
+    long descriptor = RAW3(open, "/proc/self/uid_map", O_RDONLY | O_CLOEXEC, 0);
+    if (descriptor < 0)
+        return user != UNKNOWN_USER;
+    long bytes = RAW3(read, descriptor, map, sizeof map - 1);
+    RAW1(close, descriptor);
+    map[bytes > 0 ? bytes : 0] = 0;
+    for (const char *at = map; *at; at += *at == '\n') {
+        at = read_number(read_number(read_number(at, &first), &outside), &count);
+        if (user >= first && user - first < count)
+            return true;
+        if (*at && *at != '\n')
+            return false;
+    }
+    return false;
+}
+
 /* A descriptor of a file of the trace that belongs to this process' own user, or -1. */
 static int open_own(const char *name, int flags, struct stat *status)
 {
@@ -105,7 +137,7 @@ bool session__has_ended(void)
 
 bool session__attach(void)
 {
-    return read_settings() && map_events() && !session__has_ended();
+    return user__is_known() && read_settings() && map_events() && !session__has_ended();
 }
 
 #define IN_FLIGHT_UNITS (16 * HEURT_CHUNK_UNITS_MAX) /* being claimed by other threads */
