@@ -2,6 +2,7 @@
 #include "base/vec.h"
 #include "cmd/command.h"
 #include "cmd/launch.h"
+#include "cmd/limits.h"
 #include "cmd/options.h"
 #include "cmd/packing.h"
 #include "cmd/report.h"
@@ -36,7 +37,7 @@
 #include <unistd.h>
 
 #define MAX_SIZE_DEFAULT (4ull << 30)
-#define MAX_SIZE_AGGREGATED (32ull << 20)
+#define MAX_SIZE_AGGREGATED (512ull << 20)
 #define STACK_EVERY_DEFAULT 10000
 #define STACK_BYTES_DEFAULT 4096
 #define STACK_BYTES_MAX 8192
@@ -210,7 +211,7 @@ static const struct option_row option_rows[] = {
      VALUE(struct recording, max_size_bytes, size__parse)},
     {.name = "aggregate",
      .help = "keep no events: counts, sums and histograms of each class and thread,\n"
-             "in memory that does not grow with time (--max-size: 32M)",
+             "in memory that does not grow with time (--max-size: 512M)",
      FLAG(struct recording, aggregate)},
     {.name = "no-pack",
      .help = "leave the trace as long as it was written",
@@ -419,7 +420,12 @@ static uint64_t size_of_trace(const char *directory)
 
 static void say_that_nothing_was_recorded(const struct recording *recording, bool began)
 {
-    if (began)
+    rlim_t space = limits__of_program(RLIMIT_AS);
+    if (space < HEURT_SPACE_MIN)
+        say("nothing was recorded: the program may have %llu MB of address space (ulimit -v), and "
+            "needs all of it; recording takes %llu MB or more",
+            (unsigned long long)space >> 20, HEURT_SPACE_MIN >> 20);
+    else if (began)
         say("nothing was recorded: no room was left for the trace %s (disk full?)",
             recording->directory);
     else
@@ -457,8 +463,8 @@ static int conclude(const struct recording *recording, bool expected, struct att
     int code = trace__open(recording->directory, &trace, error);
     if (code < 0)
         return code;
-    bool nothing = expected && trace__processes(trace)->count == 0;
     size_t threads = trace__threads(trace)->count;
+    bool nothing = expected && (threads == 0 || trace__processes(trace)->count == 0);
     if (nothing)
         say_that_nothing_was_recorded(recording, trace__session(trace)->next_process > 0);
     else

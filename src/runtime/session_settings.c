@@ -86,14 +86,17 @@ static bool read_settings(void)
     return whole;
 }
 
+static uint64_t address_space(void)
+{
+    struct rlimit limit;
+    return RAW4(prlimit64, 0, RLIMIT_AS, NULL, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
 /* Under a limit of address space less is mapped; claims end there. */
 static uint64_t bound(uint64_t bytes)
 {
-    struct rlimit limit;
-    if (RAW4(prlimit64, 0, RLIMIT_AS, NULL, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        bytes > limit.rlim_cur / HEURT_SPACE_PART)
-        bytes = limit.rlim_cur / HEURT_SPACE_PART;
-    return bytes & ~(uint64_t)(HEURT_UNIT_BYTES - 1);
+    uint64_t part = address_space() / HEURT_SPACE_PART;
+    return (bytes < part ? bytes : part) & ~(uint64_t)(HEURT_UNIT_BYTES - 1);
 }
 
 /* Where the trace lies if it can: so far below this library that there is room near the libraries'
@@ -137,7 +140,8 @@ bool session__has_ended(void)
 
 bool session__attach(void)
 {
-    return user__is_known() && read_settings() && map_events() && !session__has_ended();
+    return address_space() >= HEURT_SPACE_MIN && user__is_known() && read_settings() &&
+           map_events() && !session__has_ended();
 }
 
 #define IN_FLIGHT_UNITS (16 * HEURT_CHUNK_UNITS_MAX) /* being claimed by other threads */
