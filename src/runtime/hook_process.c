@@ -13,11 +13,12 @@
 
 extern char **environ;
 
-/* Not what a filter of system calls holds: it would hold the new image's runtime too. */
+/* Not what a filter of system calls holds: it would hold the new image's runtime too; nor where the
+ * root is another one, in which the loader would complain that our library is not there. */
 static bool is_to_be_recorded(void)
 {
     return heurt_state.recording && heurt_state.library[0] && !thread__in_seccomp(&heurt_thread) &&
-           !session__has_ended();
+           !session__has_ended() && RAW2(access, heurt_state.library, 4 /* R_OK */) == 0;
 }
 
 /* Calls real with injected standing for environment plus ours, unless the image gains rights. */
