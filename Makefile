@@ -79,6 +79,9 @@ bench-programs: configure-tests
 fuzz-verbs: build ## damaged copies of traces through every verb (TRACES='a b' FUZZ_SECONDS=60)
 	@tests/fuzz/verbs "$(BUILD)/src/cmd/heurt" $(or $(FUZZ_SECONDS),60) $(TRACES)
 
+transparency: build ## programs of Debian alone and recorded in four ways: what they do is the same (PATTERN='git')
+	@tests/transparency/run "$(BUILD)/src/cmd/heurt" $(if $(PATTERN),'$(PATTERN)')
+
 bench: bench-programs ## run every benchmark
 	@meson test -C $(BUILD) --benchmark --verbose
 

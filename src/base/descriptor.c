@@ -1,6 +1,7 @@
 #include "base/descriptor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +29,22 @@ bool descriptor__write_all(int descriptor, const void *bytes, size_t count)
         done += (size_t)result;
     }
     return true;
+}
+
+int descriptor__open_plain(const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) < 0)
+        return -1;
+    errno = EINVAL;
+    if (!S_ISREG(status.st_mode))
+        return -1;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (descriptor < 0 || (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)))
+        return descriptor;
+    close(descriptor); /* it has been swapped meanwhile */
+    errno = EINVAL;
+    return -1;
 }
 
 bool descriptor__is_own(int descriptor)

@@ -1,6 +1,7 @@
 #include "base/nearest.h"
 
 #include "base/memory.h"
+#include "base/sanitize.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -55,8 +56,6 @@ char *nearest__question(const struct nearest *nearest)
     if (!nearest->word)
         return memory__text("");
     char *question = memory__format("; did you mean '%s'?", nearest->word);
-    for (char *letter = question; *letter; letter++)
-        if ((unsigned char)*letter < ' ' || *letter == 0x7f)
-            *letter = '?';
+    text__blunt(question, "");
     return question;
 }

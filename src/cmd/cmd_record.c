@@ -3,6 +3,7 @@
 #include "cmd/command.h"
 #include "cmd/hot.h"
 #include "cmd/launch.h"
+#include "cmd/limits.h"
 #include "cmd/options.h"
 #include "cmd/packing.h"
 #include "cmd/progress.h"
@@ -38,7 +39,7 @@
 #include <unistd.h>
 
 #define MAX_SIZE_DEFAULT (4ull << 30)
-#define MAX_SIZE_AGGREGATED (32ull << 20)
+#define MAX_SIZE_AGGREGATED (512ull << 20)
 #define STACK_EVERY_DEFAULT 10000
 #define STACK_BYTES_DEFAULT 4096
 #define STACK_BYTES_MAX 8192
@@ -219,7 +220,7 @@ static const struct option_row option_rows[] = {
      VALUE(struct recording, max_size_bytes, size__parse)},
     {.name = "aggregate",
      .help = "keep no events: counts, sums and histograms of each class and thread,\n"
-             "in memory that does not grow with time (--max-size: 32M)",
+             "in memory that does not grow with time (--max-size: 512M)",
      FLAG(struct recording, aggregate)},
     {.name = "no-pack",
      .help = "leave the trace as long as it was written",
@@ -489,7 +490,12 @@ static uint64_t size_of_trace(const char *directory)
 
 static void say_that_nothing_was_recorded(const struct recording *recording, bool began)
 {
-    if (began)
+    rlim_t space = limits__of_program(RLIMIT_AS);
+    if (space < HEURT_SPACE_MIN)
+        say("nothing was recorded: the program may have %llu MB of address space (ulimit -v), and "
+            "needs all of it; recording takes %llu MB or more",
+            (unsigned long long)space >> 20, HEURT_SPACE_MIN >> 20);
+    else if (began)
         say("nothing was recorded: no room was left for the trace %s (disk full?)",
             recording->directory);
     else
@@ -527,8 +533,8 @@ static int conclude(const struct recording *recording, bool expected, struct att
     int code = trace__open(recording->directory, &trace, error);
     if (code < 0)
         return code;
-    bool nothing = expected && trace__processes(trace)->count == 0;
     size_t threads = trace__threads(trace)->count;
+    bool nothing = expected && (threads == 0 || trace__processes(trace)->count == 0);
     if (nothing)
         say_that_nothing_was_recorded(recording, trace__session(trace)->next_process > 0);
     else
@@ -554,7 +560,10 @@ static int run_command(const struct recording *recording, const struct binary *b
     if (!recording->no_kernel) /* a refusal is noted by those who need them */
         thread_events__hold(&events);
     char *trace = realpath(recording->directory, NULL);
-    char **environment = environment__make(library, binary, trace ? trace : recording->directory);
+    char **environment =
+        binary->is_privileged
+            ? NULL /* its own: the loader would not let the library in */
+            : environment__make(library, binary, trace ? trace : recording->directory);
     int code = launch__start(recording->command, environment, &launch, &error);
     int status = code < 0 ? EXIT_HEURT : 0;
     if (code == 0 && attendants->automatic)

@@ -1,3 +1,4 @@
+#include "base/sanitize.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "present/present.h"
@@ -20,12 +21,13 @@ char *terminal__text(char *text)
 
 static void say_arguments(const char *format, va_list arguments)
 {
-    char *sentence = NULL;
-    if (vasprintf(&sentence, format, arguments) < 0)
+    char *text = NULL;
+    if (vasprintf(&text, format, arguments) < 0)
         return;
-    sentence = terminal__text(sentence);
-    fprintf(stderr, "heurt: %s\n", sentence);
-    free(sentence);
+    char *clean = terminal__text(text__for_screen(text));
+    fprintf(stderr, "heurt: %s\n", clean);
+    free(clean);
+    free(text);
 }
 
 void say(const char *format, ...)

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "cmd/command.h"
+#include "cmd/limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,6 +73,7 @@ static _Noreturn void become(char **argv, char **envp, const struct launch *laun
     if (launch->output >= 0 && launch->output != STDOUT_FILENO)
         dup2(launch->output, STDOUT_FILENO);
     sigprocmask(SIG_SETMASK, &launch->mask, NULL);
+    limits__restore();
     char byte;
     ssize_t got;
     do

@@ -34,6 +34,11 @@ static struct symbols *load_symbols(const char *directory, const struct trace *t
     int result = symbols__load(directory, &symbols, &error);
     if (result == 0)
         return symbols;
+    if (!trace__is_as_recorded(trace)) {
+        say("%s; the report goes on without, as files that a copied trace names are not opened",
+            result == -ENOENT ? "there are no names beside the trace" : error.text);
+        return symbols__new();
+    }
     if (result != -ENOENT)
         say("%s; looking the names up anew", error.text);
     result = trace_names__find(trace, &symbols, &error);

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "cmd/command.h"
+#include "cmd/limits.h"
 
 #include <locale.h>
 #include <signal.h>
@@ -163,6 +164,7 @@ static void say_cut_short(int signal_number)
 
 int main(int argc, char **argv)
 {
+    limits__lift();
     signal(SIGBUS, say_cut_short);
     setlocale(LC_CTYPE, "");
     if (argc < 2)
@@ -173,6 +175,6 @@ int main(int argc, char **argv)
         return help(argc - 2, argv + 2);
     if (strcmp(argv[1], "--version") == 0)
         return puts("heurt " HEURT_PROGRAM_VERSION) < 0;
-    int status = run_verb(argc - 1, argv + 1);
+    int status = limits__with_stack(run_verb, argc - 1, argv + 1);
     return status < 0 ? 0 : status;
 }

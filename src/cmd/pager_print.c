@@ -1,4 +1,5 @@
 #include "cmd/pager_print.h"
+#include "base/sanitize.h"
 
 #include "cmd/command.h"
 

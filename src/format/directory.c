@@ -58,6 +58,11 @@ int trace_directory__failed(struct error *error, int code, const char *path)
                           "the trace %s cannot be made: a part of its path is a file, not a "
                           "directory; give another place with -o",
                           path);
+    case EMFILE:
+        return error__set(error, -code,
+                          "the trace %s cannot be made: heurt may open too few files at a time "
+                          "(ulimit -n); allow 64 or more",
+                          path);
     case ENODEV:
         return error__set(error, -code,
                           "the trace %s cannot be made: its file system cannot share mapped "
@@ -117,15 +122,19 @@ static int inspect(const char *path, enum directory_standing *standing)
     *standing = STANDING_NOTHING;
     if (lstat(path, &status) < 0)
         return errno == ENOENT ? 0 : -errno;
-    *standing = STANDING_FOREIGN;
+    *standing =
+        S_ISLNK(status.st_mode) && status.st_uid != geteuid() ? STANDING_OTHERS : STANDING_FOREIGN;
+    if (*standing == STANDING_OTHERS) /* it may lead to what is one's own and would be moved */
+        return 0;
     DIR *stream = opendir(path);
+    errno = stream ? 0 : errno;
     if (!stream)
         return errno == ENOTDIR ? 0 : -errno;
     *standing = fstat(dirfd(stream), &status) == 0 && status.st_uid == geteuid()
                     ? inspect_entries(stream)
                     : STANDING_OTHERS;
     closedir(stream);
-    return 0;
+    return *standing == STANDING_FOREIGN && (errno == EMFILE || errno == ENFILE) ? -errno : 0;
 }
 
 /* Removes the files of a trace and the directory; a directory that holds anything else stays. */
@@ -138,7 +147,7 @@ static int remove_trace(const char *path)
         if (is_trace_file(entry->d_name))
             unlinkat(dirfd(stream), entry->d_name, 0);
     closedir(stream);
-    return rmdir(path) < 0 ? -errno : 0;
+    return rmdir(path) == 0 || (errno == ENOTDIR && unlink(path) == 0) ? 0 : -errno;
 }
 
 static int refuse_foreign(struct error *error, const char *path, enum directory_standing standing)

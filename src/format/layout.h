@@ -35,8 +35,9 @@
 #define HEURT_CHUNK_MAGIC 0x6b6e686374727565ull /* "eurtchnk" */
 #define HEURT_VERSION 8u
 #define HEURT_UNIT_BYTES 16384u
-#define HEURT_SPACE_PART 8u       /* of a limited address space the trace takes at most 1/8 */
-#define HEURT_CHUNK_UNITS_MAX 64u /* a thread's chunks double from 1 unit to this */
+#define HEURT_SPACE_MIN (128ull << 20) /* in less a program is left alone: it needs all of it */
+#define HEURT_SPACE_PART 8u            /* of a limited address space the trace takes at most 1/8 */
+#define HEURT_CHUNK_UNITS_MAX 64u      /* a thread's chunks double from 1 unit to this */
 #define HEURT_EVENTS_FILE "events"
 #define HEURT_SYMBOLS_FILE "symbols"
 #define HEURT_RULES_FILE "rules"
@@ -125,7 +126,9 @@ struct heurt_session {
     /* With KERNEL_LOG: what an OFF_CPU and a FAULT cost the program in all; 0: not known. */
     uint32_t off_cpu_ticks, fault_ticks;
     uint32_t thread_cost_ns; /* likewise a thread's beginning and end */
-    uint32_t more_unused[7];
+    uint32_t more_unused;
+    uint64_t file_device, file_inode; /* which file the recorder made; another one is a copy */
+    uint32_t still_unused[2];
     /* (atomic) Functions of which even the occurrences that are skipped cost more than the budget:
      * (process serial + 1) << 32 | event id. The recorder unpatches them and clears the slot. */
     uint64_t too_frequent[HEURT_TOO_FREQUENT_SLOTS];

@@ -509,6 +509,8 @@ static int open_file(int fd, const char *name, bool chunks_only, struct trace **
     if (code < 0)
         return no_trace(name, -code, error);
     struct trace *trace = new_trace(NULL, 0);
+    trace->file_device = status.st_dev;
+    trace->file_inode = status.st_ino;
     code = map_claimed(trace, fd, (uint64_t)status.st_size);
     if (code < 0) {
         trace__close(trace);
@@ -604,6 +606,12 @@ const struct vec *trace__processes(const struct trace *trace)
 const struct vec *trace__threads(const struct trace *trace)
 {
     return &trace->threads;
+}
+
+bool trace__is_as_recorded(const struct trace *trace)
+{
+    return trace->session.file_inode && trace->session.file_inode == trace->file_inode &&
+           trace->session.file_device == trace->file_device;
 }
 
 bool trace__is_aggregated(const struct trace *trace)

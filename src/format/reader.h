@@ -136,6 +136,9 @@ const struct heurt_session *trace__session(const struct trace *trace);
 const struct vec *trace__processes(const struct trace *trace); /* struct trace_process, by serial */
 const struct vec *trace__threads(const struct trace *trace);   /* struct trace_thread, by serial */
 
+/* The events are in the file that the recorder made: not in a copy, nor packed. */
+bool trace__is_as_recorded(const struct trace *trace);
+
 /* The run kept no events: what they came to is in the threads' aggregates. */
 bool trace__is_aggregated(const struct trace *trace);
 

@@ -25,6 +25,7 @@ struct trace {
     size_t mapped_bytes; /* 0: not mapped by us */
     void *copy;          /* of memory that was not aligned, or NULL */
     struct heurt_session session;
+    uint64_t file_device, file_inode; /* of the file that it was read from */
     struct vec processes, threads;
     struct vec lives;                    /* struct trace_life */
     struct vec metas;                    /* struct trace_meta */

@@ -15,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -129,6 +130,8 @@ static int open_file(struct trace_writer *writer, uint64_t limit_units, struct e
 
 static void fill_session(struct trace_writer *writer, const struct heurt_session *settings)
 {
+    struct stat status = {0};
+    (void)!fstat(writer->fd, &status);
     struct heurt_session *session = (struct heurt_session *)writer->bytes;
     *session = (struct heurt_session){
         .version = HEURT_VERSION,
@@ -144,6 +147,8 @@ static void fill_session(struct trace_writer *writer, const struct heurt_session
         .patience_ms = settings->patience_ms,
         .start = settings->start,
         .start_realtime_ns = clock__ns(CLOCK_REALTIME),
+        .file_device = status.st_dev,
+        .file_inode = status.st_ino,
     };
     memcpy(session->magic, HEURT_MAGIC, sizeof session->magic);
     writer->session = session;

@@ -1,5 +1,6 @@
 #include "patch/access.h"
 
+#include "base/descriptor.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/vec.h"
@@ -8,7 +9,6 @@
 #include "patch/linkage.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -64,8 +64,8 @@ struct code_accesses *code_accesses__new(const char *path, const struct module_f
     self->path = path;
     self->stepped = VEC_OF(struct stepped);
     decoder__start(&self->decoder);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+    int fd = descriptor__open_plain(path);
+    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0) {
         void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         self->bytes = bytes == MAP_FAILED ? NULL : bytes;
         self->size = self->bytes ? (uint64_t)status.st_size : 0;

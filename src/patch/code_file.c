@@ -1,5 +1,6 @@
 #include "patch/code_file.h"
 
+#include "base/descriptor.h"
 #include "base/memory.h"
 
 #include <dwarf.h>
@@ -8,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifndef SHT_RELR
 #define SHT_RELR 19
@@ -395,11 +397,14 @@ static int report(struct code_file *file, const char *path, struct error *error)
     file->dwfl = dwfl_begin(callbacks());
     if (!file->dwfl)
         return error__set(error, -ENOMEM, "libdwfl: %s", dwfl_errmsg(-1));
-    errno = 0;
-    file->module = dwfl_report_offline(file->dwfl, path, path, -1);
-    if (!file->module)
-        return error__set(error, errno ? -errno : -ENOEXEC, "%s cannot be read: %s", path,
-                          dwfl_errmsg(-1));
+    int fd = descriptor__open_plain(path);
+    if (fd < 0)
+        return error__set(error, -errno, "%s cannot be read: %s", path, strerror(errno));
+    file->module = dwfl_report_offline(file->dwfl, path, path, fd);
+    if (!file->module) { /* else fd belongs to dwfl */
+        close(fd);
+        return error__set(error, -ENOEXEC, "%s cannot be read: %s", path, dwfl_errmsg(-1));
+    }
     dwfl_report_end(file->dwfl, NULL, NULL);
     file->elf = dwfl_module_getelf(file->module, &file->dwfl_bias);
     GElf_Ehdr header;

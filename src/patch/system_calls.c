@@ -1,10 +1,10 @@
 #include "patch/system_calls.h"
 
+#include "base/descriptor.h"
 #include "patch/decode.h"
 #include "patch/denylist.h"
 #include "patch/move.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -16,9 +16,9 @@ static const uint8_t INSTRUCTION[] = {0x0f, 0x05};
 bool system_calls__may_be_in(const char *path)
 {
     struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = descriptor__open_plain(path);
     bool found = false;
-    if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0) {
         size_t size = (size_t)status.st_size;
         void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (bytes != MAP_FAILED) {

@@ -47,10 +47,6 @@ bool class__is_named(const struct report *report, const struct profile_class *cl
  * none is near. free() it. */
 char *class_names__question(const struct report *report, const char *typed);
 
-/* A copy in ASCII: what bars and lines are made of has a letter, foreign characters are '?'.  NULL
- * gives "". free() it. */
-char *text__ascii(const char *text);
-
 /* "41.8 s", "3.20 ms", "17 ns" into a buffer of 16 bytes; returns it. */
 char *duration__format(uint64_t ns, char buffer[16]);
 

@@ -2,6 +2,7 @@
 #ifndef HEURT_PRESENT_SHARED_H
 #define HEURT_PRESENT_SHARED_H
 
+#include "base/sanitize.h"
 #include "present/present.h"
 
 /* ---- words.c: numbers and names as people read them ------------------------------------------ */
@@ -48,14 +49,9 @@ const char *doubt__name(unsigned bit);
 const char *doubt__words(unsigned bit);
 const char *confidence__name(enum confidence confidence);
 
-/* ---- clean.c: text from a trace is foreign text ---------------------------------------------- */
+/* ---- width.c: what text takes on a terminal ---------------------------------------------------
+ */
 
-/* A copy that a terminal shows on one line and does not obey: control characters, marks that
- * change the direction of writing, and bytes that are not UTF-8 become \n, \x1b, \u202e ….
- * NULL gives "". free() it. */
-char *text__for_screen(const char *text);
-/* A copy that is UTF-8: each foreign byte becomes U+FFFD. NULL gives "". free() it. */
-char *text__utf8(const char *text);
 /* Columns of UTF-8 text on a terminal, one a character. */
 unsigned text__width(const char *text);
 /* Bytes of the first characters that fill at most columns. */

@@ -71,6 +71,8 @@ char **environment__make(const char *library, const struct binary *binary, const
 void environment__free(char **environment)
 {
     size_t count = 0;
+    if (!environment)
+        return;
     while (environment[count])
         count++;
     for (unsigned i = 1; i <= ADDED; i++)

@@ -8,6 +8,6 @@
 /* heurt's own environment, then what makes the program recorded; environment__free it. trace: its
  * directory. */
 char **environment__make(const char *library, const struct binary *binary, const char *trace);
-void environment__free(char **environment);
+void environment__free(char **environment); /* may be NULL */
 
 #endif

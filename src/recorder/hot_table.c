@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/sanitize.h"
 #include "base/text.h"
 #include "recorder/function_list.h"
 #include "symbol/functions.h"
@@ -54,19 +55,11 @@ static char *whole_function(const char *symbol)
     return name;
 }
 
-static bool is_printable(const char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            return false;
-    return true;
-}
-
 static void describe_named(struct hot_function *function, const char *symbol)
 {
     function->symbol = whole_function(symbol);
     function->demangled = symbol_name__demangle(function->symbol);
-    if (!is_printable(function->symbol))
+    if (!text__is_harmless(function->symbol))
         function->reason = memory__text("a name with control characters");
     else if (function_list__is_plain(function->demangled) &&
              symbol_name__matches(function->demangled, function->symbol))
@@ -249,8 +242,10 @@ void hot_table__free(struct hot_table *table)
 /* Nothing that a program is called may begin a line of its own or move a terminal's cursor. */
 static void print_clean(const char *text, FILE *out)
 {
-    for (; *text; text++)
-        fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
+    char *clean = memory__text(text);
+    text__blunt(clean, "");
+    fputs(clean, out);
+    free(clean);
 }
 
 static double seconds(uint64_t ns)
@@ -350,7 +345,12 @@ void hot_table__print(const struct hot_table *table, const struct hot_run *run, 
 
 static struct json_object *text_or_null(const char *text)
 {
-    return text ? json_object_new_string(text) : NULL;
+    if (!text)
+        return NULL;
+    char *clean = text__utf8(text);
+    struct json_object *string = json_object_new_string(clean);
+    free(clean);
+    return string;
 }
 
 static struct json_object *function_to_json(const struct hot_table *table,
@@ -362,9 +362,9 @@ static struct json_object *function_to_json(const struct hot_table *table,
     json_object_object_add(json, "pattern", text_or_null(function->pattern));
     json_object_object_add(
         json, "module",
-        json_object_new_string(function->path ? path__name(function->path) : function->module));
+        text_or_null(function->path ? path__name(function->path) : function->module));
     json_object_object_add(json, "module_glob",
-                           function->path ? json_object_new_string(function->module) : NULL);
+                           text_or_null(function->path ? function->module : NULL));
     json_object_object_add(json, "path", text_or_null(function->path));
     json_object_object_add(json, "address", json_object_new_uint64(function->address));
     json_object_object_add(json, "reason", text_or_null(function->reason));
@@ -380,7 +380,7 @@ void hot_table__print_json(const struct hot_table *table, const struct hot_run *
     struct json_object *json = json_object_new_object(), *command = json_object_new_array(),
                        *functions = json_object_new_array();
     for (char **word = run->command; *word; word++)
-        json_object_array_add(command, json_object_new_string(*word));
+        json_object_array_add(command, text_or_null(*word));
     VEC_EACH (function, &table->functions, const struct hot_function)
         json_object_array_add(functions, function_to_json(table, function));
     json_object_object_add(json, "schema", json_object_new_string("heurt.hot/1"));
@@ -395,9 +395,8 @@ void hot_table__print_json(const struct hot_table *table, const struct hot_run *
     json_object_object_add(json, "records_lost", json_object_new_uint64(table->totals.lost));
     json_object_object_add(json, "throttled", json_object_new_uint64(table->totals.throttled));
     json_object_object_add(json, "functions", functions);
-    fputs(json_object_to_json_string_ext(json,
-                                         JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE),
-          out);
+    const int form = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE;
+    json__put_harmless(json_object_to_json_string_ext(json, form), out);
     fputc('\n', out);
     json_object_put(json);
 }

@@ -6,6 +6,8 @@ const char *losses__reason(const struct trace *trace, uint64_t bytes, uint64_t a
 {
     uint64_t reached = bytes + HEURT_UNIT_BYTES * HEURT_CHUNK_UNITS_MAX;
     uint64_t limit = trace__session(trace)->limit_units * HEURT_UNIT_BYTES;
+    if (trace__is_aggregated(trace)) /* new classes are refused when an eighth or two are left */
+        reached += limit / 4;
     if (reached >= limit && limit < asked_bytes / HEURT_UNIT_BYTES * HEURT_UNIT_BYTES)
         return "the trace has reached what a limit on address space or file sizes leaves to it "
                "(ulimit -v, ulimit -f); raise that, or record fewer functions";

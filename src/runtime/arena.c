@@ -22,7 +22,10 @@ void *pages__map(size_t bytes)
 bool quota__has(enum quota quota, uint32_t units)
 {
     uint64_t next = __atomic_load_n(&heurt_state.session->next_unit, __ATOMIC_RELAXED);
-    uint64_t most = heurt_state.mapped_units / QUOTA_ALL * quota;
+    uint64_t bound = heurt_state.mapped_units;
+    if (quota <= QUOTA_KEPT_THREADS && bound > MODEST_UNITS)
+        bound = MODEST_UNITS;
+    uint64_t most = bound / QUOTA_ALL * quota;
     return next <= most && units <= most - next;
 }
 

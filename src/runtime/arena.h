@@ -24,6 +24,10 @@ enum quota {
     QUOTA_ALL = 8,
 };
 
+/* Stacks and threads that have ended get a part of no more than this, however much may be claimed:
+ * what lives needs the rest. */
+#define MODEST_UNITS ((32u << 20) / HEURT_UNIT_BYTES)
+
 bool quota__has(enum quota quota, uint32_t units);
 
 /* A zeroed chunk of that many units: one that was given back, or a claimed one. */

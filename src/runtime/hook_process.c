@@ -6,23 +6,25 @@
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 extern char **environ;
 
-/* Not what a filter of system calls holds: it would hold the new image's runtime too. */
+/* Not what a filter of system calls holds: it would hold the new image's runtime too; nor where the
+ * root is another one, in which the loader would complain that our library is not there. */
 static bool is_to_be_recorded(void)
 {
     return heurt_state.recording && heurt_state.library[0] && !thread__in_seccomp(&heurt_thread) &&
-           !session__has_ended();
+           !session__has_ended() && RAW2(access, heurt_state.library, 4 /* R_OK */) == 0;
 }
 
-/* Calls real with injected standing for environment plus ours. */
-#define WITH_ENVIRONMENT(type, program, environment, real)                              \
+/* Calls real with injected standing for environment plus ours, unless the image gains rights. */
+#define WITH_ENVIRONMENT(type, gains_rights, program, environment, real)                \
     do {                                                                                \
-        if (!is_to_be_recorded()) {                                                     \
+        if (!is_to_be_recorded() || gains_rights) {                                     \
             char *const *injected = environment;                                        \
             return real;                                                                \
         }                                                                               \
@@ -41,41 +43,47 @@ static void exec__begins(void)
         event__write0(thread, HEURT_EVENT_EXEC);
 }
 
+#define GAINS_RIGHTS(path) image__gains_rights(AT_FDCWD, path, 0)
+
 EXPORT int execve(const char *path, char *const *argv, char *const *envp)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, path, envp, REAL(execve)(path, argv, injected));
+    WITH_ENVIRONMENT(int, GAINS_RIGHTS(path), path, envp, REAL(execve)(path, argv, injected));
 }
 
 EXPORT int execv(const char *path, char *const *argv)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, path, environ, REAL(execve)(path, argv, injected));
+    WITH_ENVIRONMENT(int, GAINS_RIGHTS(path), path, environ, REAL(execve)(path, argv, injected));
 }
 
 EXPORT int execvpe(const char *file, char *const *argv, char *const *envp)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, file, envp, REAL(execvpe)(file, argv, injected));
+    WITH_ENVIRONMENT(int, image__gains_rights_by_name(file), file, envp,
+                     REAL(execvpe)(file, argv, injected));
 }
 
 EXPORT int execvp(const char *file, char *const *argv)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, file, environ, REAL(execvpe)(file, argv, injected));
+    WITH_ENVIRONMENT(int, image__gains_rights_by_name(file), file, environ,
+                     REAL(execvpe)(file, argv, injected));
 }
 
 EXPORT int fexecve(int descriptor, char *const *argv, char *const *envp)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, NULL, envp, REAL(fexecve)(descriptor, argv, injected));
+    WITH_ENVIRONMENT(int, image__gains_rights(descriptor, "", AT_EMPTY_PATH), NULL, envp,
+                     REAL(fexecve)(descriptor, argv, injected));
 }
 
 EXPORT int execveat(int directory, const char *path, char *const *argv, char *const *envp,
                     int flags)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, path, envp, REAL(execveat)(directory, path, argv, injected, flags));
+    WITH_ENVIRONMENT(int, image__gains_rights(directory, path, flags), path, envp,
+                     REAL(execveat)(directory, path, argv, injected, flags));
 }
 
 /* The list's first argument is already taken; execl(path, NULL) is not a program's call. */
@@ -124,14 +132,14 @@ EXPORT int execle(const char *path, const char *first, ...)
 EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                        const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
 {
-    WITH_ENVIRONMENT(int, path, envp,
+    WITH_ENVIRONMENT(int, GAINS_RIGHTS(path), path, envp,
                      REAL(posix_spawn)(pid, path, actions, attributes, argv, injected));
 }
 
 EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
                         const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
 {
-    WITH_ENVIRONMENT(int, file, envp,
+    WITH_ENVIRONMENT(int, image__gains_rights_by_name(file), file, envp,
                      REAL(posix_spawnp)(pid, file, actions, attributes, argv, injected));
 }
 

@@ -118,7 +118,7 @@ static bool open_connection(struct recorder_connection *connection)
         return false;
     connection->descriptor = (int)descriptor;
     limit_patience(connection);
-    if (connect_to_trace(connection) && is_recorder(connection->descriptor))
+    if (user__is_known() && connect_to_trace(connection) && is_recorder(connection->descriptor))
         return true;
     RAW1(close, descriptor);
     return false;

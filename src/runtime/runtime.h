@@ -746,6 +746,11 @@ void environment__clean(void);
 size_t environment__slots(char *const *envp);
 char *const *environment__inject(char *const *envp, const char *program, char **slots, char *text);
 
+/* Whether an image would run with rights that this process lacks (image_rights.c): of a file as
+ * execveat(2) names it, or as execvp(3) finds it. */
+bool image__gains_rights(int directory, const char *path, int flags);
+bool image__gains_rights_by_name(const char *file);
+
 /* The library that insists on being loaded first (first_library.c): whether those bytes name one;
  * the one that heads a list as LD_PRELOAD has it (may be NULL); the one that a program's file needs
  * (may be NULL or anything else). No heap: also between vfork and exec. */
@@ -768,6 +773,8 @@ void trace__shrink(uint64_t bytes);
 /* Joins the session of the trace in state.directory: settings and the mapping. False: it is not
  * there, not this user's, or has ended. */
 bool session__attach(void);
+/* Whether this user has a number here, so that "the same user" says something. */
+bool user__is_known(void);
 bool session__has_ended(void);
 /* Leaves it for good, which the sentence tells readers. */
 void session__leave(const char *note);

@@ -21,6 +21,38 @@ static bool tsc_is_invariant(void)
     return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
 }
 
+static const char *read_number(const char *at, uint64_t *number)
+{
+    while (*at == ' ')
+        at++;
+    for (*number = 0; *at >= '0' && *at <= '9'; at++)
+        *number = *number * 10 + (uint64_t)(*at - '0');
+    return at;
+}
+
+#define UNKNOWN_USER 65534u /* as the kernel shows all that have no number in a namespace */
+
+/* In a namespace in which this user has no number, all other users that have none look the same. */
+bool user__is_known(void)
+{
+    char map[1024];
+    uint64_t user = (uint64_t)RAW0(geteuid), first, outside, count;
+    long descriptor = RAW3(open, "/proc/self/uid_map", O_RDONLY | O_CLOEXEC, 0);
+    if (descriptor < 0)
+        return user != UNKNOWN_USER;
+    long bytes = RAW3(read, descriptor, map, sizeof map - 1);
+    RAW1(close, descriptor);
+    map[bytes > 0 ? bytes : 0] = 0;
+    for (const char *at = map; *at; at += *at == '\n') {
+        at = read_number(read_number(read_number(at, &first), &outside), &count);
+        if (user >= first && user - first < count)
+            return true;
+        if (*at && *at != '\n')
+            return false;
+    }
+    return false;
+}
+
 /* A descriptor of a file of the trace that belongs to this process' own user, or -1. */
 static int open_own(const char *name, int flags, struct stat *status)
 {
@@ -54,14 +86,17 @@ static bool read_settings(void)
     return whole;
 }
 
+static uint64_t address_space(void)
+{
+    struct rlimit limit;
+    return RAW4(prlimit64, 0, RLIMIT_AS, NULL, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
 /* Under a limit of address space less is mapped; claims end there. */
 static uint64_t bound(uint64_t bytes)
 {
-    struct rlimit limit;
-    if (RAW4(prlimit64, 0, RLIMIT_AS, NULL, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        bytes > limit.rlim_cur / HEURT_SPACE_PART)
-        bytes = limit.rlim_cur / HEURT_SPACE_PART;
-    return bytes & ~(uint64_t)(HEURT_UNIT_BYTES - 1);
+    uint64_t part = address_space() / HEURT_SPACE_PART;
+    return (bytes < part ? bytes : part) & ~(uint64_t)(HEURT_UNIT_BYTES - 1);
 }
 
 /* Where the trace lies if it can: so far below this library that there is room near the libraries'
@@ -105,7 +140,8 @@ bool session__has_ended(void)
 
 bool session__attach(void)
 {
-    return read_settings() && map_events() && !session__has_ended();
+    return address_space() >= HEURT_SPACE_MIN && user__is_known() && read_settings() &&
+           map_events() && !session__has_ended();
 }
 
 #define IN_FLIGHT_UNITS (16 * HEURT_CHUNK_UNITS_MAX) /* being claimed by other threads */

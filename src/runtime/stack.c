@@ -45,6 +45,19 @@ static bool is_address(uint64_t word, uint64_t stack, uint64_t end_of_heap)
            end_of_heap - word < 1ull << 36;
 }
 
+/* Tells a checker of memory (valgrind, whose sequence of instructions without effect this is) that
+ * these bytes are meant, though the program has written only some of what they were copied from. */
+static void call_defined(const void *from, size_t bytes)
+{
+    const uint64_t request[6] = {0x4d430002 /* MAKE_MEM_DEFINED */, (uint64_t)from, bytes};
+    uint64_t result = 0;
+    __asm__ volatile("rolq $3, %%rdi; rolq $13, %%rdi; rolq $61, %%rdi; rolq $51, %%rdi\n\t"
+                     "xchgq %%rbx, %%rbx"
+                     : "+d"(result)
+                     : "a"(request)
+                     : "cc", "memory");
+}
+
 /* What a stack holds besides addresses is nobody's business: unwinding needs none of it. Under
  * seccomp nobody may ask where the heap ends, and what points there goes, too. */
 static void drop_contents(uint64_t *words, size_t count, uint64_t stack)
@@ -65,6 +78,7 @@ static void write_stack(struct thread *thread, const uint64_t registers[HEURT_ST
         return;
     bytes__copy(at + 2, registers, HEURT_STACK_REGISTERS * 8);
     size_t copied = copy_readable(at + 2 + HEURT_STACK_REGISTERS, registers[1], words * 8);
+    call_defined(at + 2, HEURT_STACK_REGISTERS * 8 + copied);
     if (!(heurt_state.settings.flags & HEURT_SESSION_RAW_STACKS))
         drop_contents(at + 2 + HEURT_STACK_REGISTERS, copied / 8, registers[1]);
     return_slot__translate(at + 2, at + 2 + HEURT_STACK_REGISTERS, copied / 8);

@@ -5,20 +5,25 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-/* Whether there is something for libdwfl to look at, whose checksum it compares. */
+/* Whether there is something for libdwfl to look at, whose checksum it compares: plain files alone.
+ */
 static bool is_linked(const char *path, const char *link)
 {
     int length = (int)(path__name(path) - path);
     static const char *const forms[] = {"%.*s%s", "%.*s.debug/%s", "/usr/lib/debug%.*s%s"};
-    bool found = false;
-    for (size_t i = 0; i < sizeof forms / sizeof *forms && !found; i++) {
+    bool found = false, are_plain = true;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        struct stat status;
         char *place = memory__format(forms[i], length, path, link);
-        found = access(place, F_OK) == 0;
+        if (stat(place, &status) == 0) {
+            found = true;
+            are_plain &= S_ISREG(status.st_mode);
+        }
         free(place);
     }
-    return found;
+    return found && are_plain;
 }
 
 int debug_file__find(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,

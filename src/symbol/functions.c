@@ -1,5 +1,6 @@
 #include "symbol/functions.h"
 
+#include "base/descriptor.h"
 #include "base/memory.h"
 #include "base/vec.h"
 #include "symbol/debug_file.h"
@@ -8,10 +9,8 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct function {
@@ -184,14 +183,11 @@ static uint64_t pair_start(const struct function_unwind_table *table, size_t ind
 
 static int open_module(struct module_functions *functions, const char *path, struct error *error)
 {
-    struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = descriptor__open_plain(path);
+    if (fd < 0 && errno == EINVAL)
+        return error__set(error, -EINVAL, "%s is no regular file", path);
     if (fd < 0)
         return error__set(error, -errno, "%s cannot be read: %s", path, strerror(errno));
-    if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
-        close(fd);
-        return error__set(error, -EINVAL, "%s is no regular file", path);
-    }
     functions->dwfl = dwfl_begin(&callbacks);
     if (functions->dwfl)
         functions->module = dwfl_report_offline(functions->dwfl, path, path, fd);

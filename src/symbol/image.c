@@ -1,5 +1,6 @@
 #include "symbol/image.h"
 
+#include "base/descriptor.h"
 #include "base/memory.h"
 #include "symbol/debug_file.h"
 #include "symbol/interval.h"
@@ -9,7 +10,6 @@
 #include "symbol/variable.h"
 
 #include <elfutils/libdwelf.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -140,7 +140,10 @@ static Elf *report(struct image *image, const char *path)
     if (!image->dwfl)
         return NULL;
     dwfl_report_begin(image->dwfl);
-    image->module = dwfl_report_elf(image->dwfl, path, path, -1, 0, true);
+    int fd = descriptor__open_plain(path);
+    image->module = fd < 0 ? NULL : dwfl_report_elf(image->dwfl, path, path, fd, 0, true);
+    if (fd >= 0 && !image->module) /* else fd belongs to dwfl */
+        close(fd);
     dwfl_report_end(image->dwfl, NULL, NULL);
     GElf_Addr bias;
     return image->module ? dwfl_module_getelf(image->module, &bias) : NULL;

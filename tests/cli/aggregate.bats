@@ -229,3 +229,57 @@ C
                              last[$2] = $1 + 0 }
          END { exit back }' <<<"$output"
 }
+
+@test "threads that live at once and children one after another are counted, each call; or the reason is true" {
+    compile many <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+enum { LOCKS = 20, THREADS = 1000, CHILDREN = 600 };
+static pthread_mutex_t locks[LOCKS];
+static pthread_barrier_t barrier;
+static void take_all(void)
+{
+    for (int i = 0; i < LOCKS; i++)
+        pthread_mutex_lock(&locks[i]), pthread_mutex_unlock(&locks[i]);
+}
+static void *work(void *unused)
+{
+    pthread_barrier_wait(&barrier);
+    take_all();
+    pthread_barrier_wait(&barrier);
+    return unused;
+}
+int main(int argc, char **argv)
+{
+    static pthread_t threads[THREADS];
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 65536);
+    pthread_barrier_init(&barrier, NULL, THREADS);
+    for (int i = 0; argc == 1 && i < CHILDREN; i++) {
+        if (fork() == 0)
+            take_all(), exit(0);
+        wait(NULL);
+    }
+    for (int i = 0; argc > 1 && i < THREADS; i++)
+        if (pthread_create(&threads[i], &small, work, NULL))
+            return 77;
+    for (int i = 0; argc > 1 && i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+C
+    record --aggregate --locks all --no-choice -o t ./many
+    report_json t
+    [ "$(classes lock count | sum)" = 12000 ] || fail "of children: $(classes lock count | sum)"
+    ./many threads || skip "there may be no 1000 threads here"
+    record --aggregate --locks all --no-choice -o t ./many threads
+    expect_status 0
+    report_json t
+    [ "$(classes lock count | sum)" = 20000 ] || fail "of threads: $(classes lock count | sum)"
+    record --aggregate --locks all --no-choice --max-size 8M -o t ./many threads
+    expect_status 0
+    says 'events were lost: the trace has reached --max-size'
+}

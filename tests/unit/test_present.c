@@ -229,7 +229,9 @@ static void a_terminal_is_not_commanded_by_names(void **state)
                 assert_obeys_nothing(text);
                 free(text);
             }
-        json_object_put(parse_json(render(&fixture, &presenter_json, SUMMARY, 0, &to_file)));
+        char *document = render(&fixture, &presenter_json, SUMMARY, 0, &to_file);
+        assert_obeys_nothing(document);
+        json_object_put(parse_json(document));
         fixture__free(&fixture);
     }
 }
@@ -681,6 +683,26 @@ static void foreign_bytes_are_shown(void **state)
     }
 }
 
+static void foreign_bytes_are_blunted(void **state)
+{
+    (void)state;
+    char text[] = "\xc3\xa9\x1b\n\xc2\x9b\xe2\x80\xae\xff\xd8\x9cz";
+    assert_false(text__is_harmless(text));
+    text__blunt(text, "\n");
+    assert_string_equal(text, "\xc3\xa9?\n????z");
+    text__blunt(text, "");
+    assert_string_equal(text, "\xc3\xa9??????z");
+    assert_true(text__is_harmless(text));
+    assert_true(text__is_harmless(""));
+    char *written = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&written, &bytes);
+    json__put_harmless("[\"\xc2\x9b\xc3\xa9\xe2\x80\xae\x7f\"\n]", out);
+    fclose(out);
+    assert_string_equal(written, "[\"\\u009b\xc3\xa9\\u202e\\u007f\"\n]");
+    free(written);
+}
+
 static void long_names_are_shortened(void **state)
 {
     (void)state;
@@ -735,6 +757,7 @@ int main(void)
         cmocka_unit_test(the_audit_tells_what_is_wrong),
         cmocka_unit_test(one_class_as_json_is_that_class),
         cmocka_unit_test(json_survives_hostile_names),
+        cmocka_unit_test(foreign_bytes_are_blunted),
         cmocka_unit_test(csv_lines_have_the_fields_of_the_header),
         cmocka_unit_test(a_terminal_is_not_commanded_by_names),
         cmocka_unit_test(busy_is_as_in_the_files),

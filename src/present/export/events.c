@@ -1,6 +1,7 @@
 #include "present/export/events.h"
 
 #include "base/memory.h"
+#include "base/sanitize.h"
 #include "present/export/event_fields.h"
 #include "present/table/document.h"
 
@@ -141,9 +142,7 @@ void shown_thread__begin_line(const struct shown_trace *shown, const struct show
 {
     struct line_cells line;
     line_cells__fill(&line, shown, thread, "", tick);
-    for (char *at = line.name; *at; at++)
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
+    text__blunt(line.name, "");
     fprintf(out, "%" PRIu64 ".%09" PRIu64 " %7u %-15s ", line.ns / 1000000000, line.ns % 1000000000,
             line.tid, line.name);
 }
@@ -164,7 +163,7 @@ static void put_json_fields(const struct shown_trace *shown, const struct shown_
 {
     struct json_object *fields = json_object_new_object();
     event__put_fields(shown, what->thread, what->event, &(struct fields){.json = fields});
-    text__put(out, json_object_to_json_string_ext(fields, JSON_C_TO_STRING_PLAIN));
+    json__put_harmless(json_object_to_json_string_ext(fields, JSON_C_TO_STRING_PLAIN), out);
     json_object_put(fields);
 }
 

@@ -6,7 +6,8 @@
 
 static void put_line(const struct export *export, struct json_object *line)
 {
-    fprintf(export->out, "%s\n", json_object_to_json_string_ext(line, JSON_C_TO_STRING_PLAIN));
+    json__put_harmless(json_object_to_json_string_ext(line, JSON_C_TO_STRING_PLAIN), export->out);
+    fputc('\n', export->out);
     json_object_put(line);
 }
 

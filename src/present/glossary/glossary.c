@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "base/sanitize.h"
 #include "base/text.h"
 #include "present/report/findings_words.h"
 

@@ -6,14 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A field may end up on a terminal: of the control characters only line breaks and tabs stay. */
-static void replace_controls(char *text)
-{
-    for (; *text; text++)
-        if (((unsigned char)*text < 0x20 && !strchr("\n\r\t", *text)) || *text == 0x7f)
-            *text = '?';
-}
-
 static void begin_field(struct csv_line *line)
 {
     if (line->begun)
@@ -38,7 +30,7 @@ void line__text(struct csv_line *line, const char *text)
         return;
     }
     char *clean = text__utf8(text);
-    replace_controls(clean);
+    text__blunt(clean, "\n\r\t"); /* a field may end up on a terminal */
     if (!clean[strcspn(clean, ",\"\r\n")]) {
         fputs(clean, line->out);
         free(clean);

@@ -11,8 +11,11 @@
 
 void text__print(FILE *out, const char *text)
 {
-    for (; *text; text++)
-        fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
+    char *blunted = text__is_harmless(text) ? NULL : memory__text(text);
+    if (blunted)
+        text__blunt(blunted, "");
+    text__put(out, blunted ? blunted : text);
+    free(blunted);
 }
 
 void text__put_number(FILE *out, uint64_t number)
@@ -41,7 +44,7 @@ void text__put_json(FILE *out, const char *text)
         return;
     }
     struct json_object *string = json__new_text(text);
-    text__put(out, json_object_to_json_string_ext(string, JSON_C_TO_STRING_PLAIN));
+    json__put_harmless(json_object_to_json_string_ext(string, JSON_C_TO_STRING_PLAIN), out);
     json_object_put(string);
 }
 

@@ -150,9 +150,9 @@ struct json_object *document__new(const struct table *table, const void *row)
 
 void json__put(struct json_object *root, FILE *out)
 {
-    fputs(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-                                                   JSON_C_TO_STRING_NOSLASHESCAPE),
-          out);
+    const int form =
+        JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;
+    json__put_harmless(json_object_to_json_string_ext(root, form), out);
     fputc('\n', out);
     json_object_put(root);
 }

@@ -1,6 +1,9 @@
-#include "base/memory.h"
-#include "present/shared.h"
+#include "base/sanitize.h"
 
+#include "base/memory.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Length of the UTF-8 character at text (RFC 3629: shortest form, no surrogates, ≤ U+10FFFF) and
@@ -29,7 +32,7 @@ static size_t character_bytes(const unsigned char *text, uint32_t *point)
 /* Control characters (C0, DEL, C1), line separators, and marks of the direction of writing. */
 static bool is_obeyed(uint32_t point)
 {
-    return point < 0x20 || (point >= 0x7f && point < 0xa0) ||
+    return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x061c ||
            (point >= 0x200e && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||
            (point >= 0x2066 && point <= 0x2069);
 }
@@ -112,22 +115,52 @@ char *text__ascii(const char *text)
     return plain;
 }
 
-unsigned text__width(const char *text)
+/* Bytes of what stands first in text, and whether a terminal may obey it: also what is no UTF-8. */
+static size_t first_bytes(const char *text, bool *is_harmful)
 {
-    unsigned columns = 0;
-    for (; *text; text++)
-        columns += ((unsigned char)*text & 0xc0) != 0x80;
-    return columns;
+    uint32_t point;
+    size_t length = character_bytes((const unsigned char *)text, &point);
+    *is_harmful = length == 0 || is_obeyed(point);
+    return length ? length : 1;
 }
 
-size_t text__bytes_of_columns(const char *text, unsigned columns)
+bool text__is_harmless(const char *text)
 {
-    const char *at = text;
-    for (; *at; at++) {
-        if (((unsigned char)*at & 0xc0) == 0x80)
-            continue;
-        if (columns-- == 0)
-            break;
+    bool is_harmful = false;
+    while (*text && !is_harmful)
+        text += first_bytes(text, &is_harmful);
+    return !is_harmful;
+}
+
+void text__blunt(char *text, const char *kept)
+{
+    char *to = text;
+    while (*text) {
+        bool is_harmful;
+        size_t length = first_bytes(text, &is_harmful);
+        if (is_harmful && !strchr(kept, *text)) {
+            *to++ = '?';
+        } else {
+            memmove(to, text, length);
+            to += length;
+        }
+        text += length;
     }
-    return (size_t)(at - text);
+    *to = 0;
+}
+
+void json__put_harmless(const char *json, FILE *out)
+{
+    const char *from = json;
+    while (*json) {
+        uint32_t point;
+        size_t length = character_bytes((const unsigned char *)json, &point);
+        if (length && is_obeyed(point) && point >= 0x7f) {
+            fwrite_unlocked(from, 1, (size_t)(json - from), out);
+            fprintf(out, "\\u%04x", point);
+            from = json + length;
+        }
+        json += length ? length : 1;
+    }
+    fputs_unlocked(from, out);
 }

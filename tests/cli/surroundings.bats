@@ -1,0 +1,126 @@
+#!/usr/bin/env bats
+# Whatever the surroundings do to a program, recorded it does what it would have done.
+load ../helpers
+
+# counts: four threads and a lock; it prints a number that is known.
+counts() {
+    compile counts <<'C'
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static long count;
+static void *work(void *unused)
+{
+    for (int i = 0; i < 20000; i++)
+        pthread_mutex_lock(&lock), count++, pthread_mutex_unlock(&lock);
+    return unused;
+}
+int main(void)
+{
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        if (pthread_create(&threads[i], NULL, work, NULL))
+            return 9;
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    printf("%ld\n", count);
+    return 3;
+}
+C
+}
+
+# as_bare: the program recorded in each way, after the commands of the shell in $1.
+as_bare() {
+    local option
+    for option in --no-choice '-f*' --aggregate --overhead=5%; do
+        status=0
+        bash -c "$1"'; exec "$@"' bash "$HEURT" record -q -o "$BATS_TEST_TMPDIR/t" $option -- \
+            "$BATS_TEST_TMPDIR/counts" >out 2>err || status=$?
+        [ "$status" = 3 ] && [ "$(cat out)" = 80000 ] ||
+            fail "$1, $option: status $status, $(cat out err)"
+        rm -rf t
+    done
+}
+
+@test "limits of stacks, of files' lengths and of the address space are the program's" {
+    needs_plain_heurt
+    counts
+    as_bare 'ulimit -s 64'
+    as_bare 'ulimit -f 100'
+    as_bare 'ulimit -Sn 10'
+    as_bare 'ulimit -v 50000'
+    bash -c 'ulimit -v 50000; exec "$@"' bash "$HEURT" record -o t ./counts >out 2>err || [ $? = 3 ]
+    grep -q 'heurt: nothing was recorded: .*(ulimit -v)' err || fail "$(cat err)"
+    bash -c 'ulimit -Sn 10; ulimit -Sf 100; ulimit -Ss 100; exec "$@"' bash "$HEURT" record -q -o t \
+        bash -c 'ulimit -Sn; ulimit -Sf; ulimit -Ss; ulimit -Hs' >out 2>err
+    bash -c 'ulimit -Sn 10; ulimit -Sf 100; ulimit -Ss 100; ulimit -Sn; ulimit -Sf; ulimit -Ss; ulimit -Hs' >bare
+    cmp out bare || fail "the program has other limits: $(cat out)"
+}
+
+@test "too few descriptors: heurt says what it lacks" {
+    needs_plain_heurt
+    status=0
+    bash -c 'ulimit -n 5; exec "$@"' bash "$HEURT" record -o t true 2>err 3>&- || status=$?
+    if [ "$status" != 0 ]; then # who may, has raised it
+        [ "$status" = 125 ] && grep -q '^heurt: .*(ulimit -n)' err || fail "status $status: $(cat err)"
+    fi
+}
+
+@test "no HOME, no place for temporary files, no current directory" {
+    counts
+    mkdir gone
+    as_bare 'unset HOME TMPDIR HEURT_CACHE XDG_CACHE_HOME'
+    as_bare 'export HOME=/nowhere TMPDIR=/nowhere; unset HEURT_CACHE'
+    as_bare 'mkdir -p gone; cd gone; rmdir ../gone'
+}
+
+@test "a checker of memory finds nothing that the program has not" {
+    command -v valgrind >valgrind.path || skip "valgrind is not here"
+    counts
+    status=0
+    valgrind -q --error-exitcode=9 ./counts >out 2>err || status=$?
+    [ "$status" = 3 ] || skip "valgrind does not work here: $(head -n 3 err)"
+    local option
+    for option in --no-choice --aggregate '-f*' --stack-every=1; do
+        record -q -o t $option -- valgrind -q --error-exitcode=9 ./counts
+        expect_status 3
+        [ "$output" = 80000 ]
+    done
+}
+
+@test "a program may have all 1,024 keys of threads, and each destructor runs" {
+    compile keys <<'C'
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+static pthread_key_t keys[PTHREAD_KEYS_MAX];
+static int count, destroyed;
+static void destroy(void *value)
+{
+    __atomic_fetch_add(&destroyed, value != NULL, __ATOMIC_SEQ_CST);
+}
+static void *use(void *value)
+{
+    for (int i = 0; i < count; i++)
+        pthread_setspecific(keys[i], value);
+    return NULL;
+}
+int main(void)
+{
+    pthread_t thread;
+    while (count < PTHREAD_KEYS_MAX && pthread_key_create(&keys[count], destroy) == 0)
+        count++;
+    pthread_create(&thread, NULL, use, &thread);
+    pthread_join(thread, NULL);
+    printf("%d %d\n", count, destroyed);
+    return 0;
+}
+C
+    ./keys >bare
+    local option
+    for option in --no-choice --aggregate '-f*'; do
+        record -q -o t $option ./keys
+        expect_status 0
+        [ "$output" = "$(cat bare)" ] || fail "$output instead of $(cat bare)"
+    done
+}
