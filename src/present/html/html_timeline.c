@@ -70,7 +70,6 @@ struct state_cells {
 };
 
 static const struct table states_table = OBJECT(state_cells, FIELDS(state_cells, key, words));
-_Static_assert(TIMELINE_STATES == 2 * (COMPONENTS + 1), "components and idle, twice");
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
