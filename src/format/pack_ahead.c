@@ -46,6 +46,7 @@ struct done {
 struct pack_ahead {
     int directory, events;               /* descriptors */
     const struct heurt_session *session; /* in a mapping of its own */
+    uint64_t units;                      /* of the trace at most, as that said when this began */
     pthread_t thread;
     pthread_mutex_t lock;
     bool has_thread, stopped, ended;
@@ -93,6 +94,8 @@ static int keep(struct pack_ahead *ahead, const struct trace *trace,
 {
     uint64_t place = (uint64_t)((const char *)piece->place.chunk - trace->bytes);
     struct done done = {place, ahead->packed.length, piece->words, piece->place.chunk->events_lost};
+    if (place / HEURT_UNIT_BYTES >= ahead->units)
+        return -EINVAL;
     int code =
         new_events__append(ahead->packed.fd, &ahead->packed.length, piece->packed, piece->bytes);
     if (code < 0)
@@ -266,7 +269,10 @@ static int open_trace(struct pack_ahead *ahead, const char *directory)
     if (session == MAP_FAILED)
         return -errno;
     ahead->session = session;
-    ahead->packed.units = memory__zeroed(ahead->session->limit_units / 64 + 1, sizeof(uint64_t));
+    ahead->units = __atomic_load_n(&ahead->session->limit_units, __ATOMIC_RELAXED);
+    if (ahead->units > UINT32_MAX) /* a process with fewer rights has written it */
+        return -EINVAL;
+    ahead->packed.units = memory__zeroed(ahead->units / 64 + 1, sizeof(uint64_t));
     return 0;
 }
 
