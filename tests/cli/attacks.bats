@@ -411,6 +411,7 @@ C
 }
 
 @test "a reader takes no pipe, device or endless file for a part of a trace or for rules" {
+    needs_plain_heurt
     record -o t -- true
     local file what
     for file in t/events t/symbols heurt.rules; do
