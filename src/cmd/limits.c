@@ -71,7 +71,7 @@ void limits__restore(void)
         setrlimit(limits[i].resource, &limits[i].found);
 }
 
-struct deferred_main {
+struct stacked_call {
     int (*function)(int argc, char **argv);
     char **argv;
     int argc, result;
@@ -79,14 +79,14 @@ struct deferred_main {
 
 static void *make_call(void *argument)
 {
-    struct deferred_main *call = argument;
+    struct stacked_call *call = argument;
     call->result = call->function(call->argc, call->argv);
     return NULL;
 }
 
 int limits__with_stack(int (*function)(int argc, char **argv), int argc, char **argv)
 {
-    struct deferred_main call = {function, argv, argc, 0};
+    struct stacked_call call = {function, argv, argc, 0};
     struct rlimit now;
     pthread_t thread;
     if (getrlimit(RLIMIT_STACK, &now) == 0 && now.rlim_cur < STACK_BYTES &&

@@ -411,6 +411,7 @@ C
 }
 
 @test "a reader takes no pipe, device or endless file for a part of a trace or for rules" {
+    needs_plain_heurt
     record -o t -- true
     local file what
     for file in t/events t/symbols t/rules; do
@@ -429,8 +430,18 @@ C
 
 @test "a trace that is cut short while it is read ends the command with a sentence" {
     needs_plain_heurt
-    record --no-pack --locks all -o t "$EXAMPLES/mutex"
-    [ "$(stat -c %s t/events)" -gt 400000 ] || fail "too short for this test"
+    compile takes <<'C'
+#include <pthread.h>
+int main(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    for (int i = 0; i < 200000; i++)
+        pthread_mutex_lock(&lock), pthread_mutex_unlock(&lock);
+    return 0;
+}
+C
+    record --no-pack --no-choice --locks all -o t ./takes
+    [ "$(stat -c %s t/events)" -gt 3000000 ] || fail "too short for this test"
     mkfifo out
     local status=0
     "$HEURT" dump -i t >out 2>err 3>&- &
