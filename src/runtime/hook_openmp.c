@@ -238,7 +238,7 @@ static bool finds_lock_in_section(__typeof__(&GOMP_critical_name_start) enter, c
 {
     void *known = __atomic_load_n(&heurt_state.openmp.locks_in_sections, __ATOMIC_ACQUIRE);
     if (likely(known))
-        return known == enter;
+        return known == (void *)enter;
     __typeof__(&GOMP_critical_name_end) leave = real(OPENMP_GOMP_critical_name_end, site);
     uint32_t section[16] __attribute__((aligned(64))) = {0};
     heurt_thread.inside++;
@@ -247,8 +247,8 @@ static bool finds_lock_in_section(__typeof__(&GOMP_critical_name_start) enter, c
     leave((void **)section);
     is_there = is_there && section[0] == 0;
     heurt_thread.inside--;
-    __atomic_store_n(&heurt_state.openmp.locks_in_sections, is_there ? enter : (void *)nothing,
-                     __ATOMIC_RELEASE);
+    __atomic_store_n(&heurt_state.openmp.locks_in_sections,
+                     is_there ? (void *)enter : (void *)nothing, __ATOMIC_RELEASE);
     return is_there;
 }
 
