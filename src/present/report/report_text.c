@@ -273,6 +273,7 @@ static void put_more(const struct report *report, const struct style *style, FIL
         flow__hint(&flow, report, "locks", "");
     if (first_of(report, STANDING_RANKED) && !trace__is_aggregated(report->trace))
         flow__hint(&flow, report, "whatif", "");
+    flow__hint(&flow, report, "view", "");
     flow__take(&flow, memory__text(style->unicode ? "· heurt explain" : "| heurt explain"),
                INK_PLAIN, 1);
     flow__end(&flow);
