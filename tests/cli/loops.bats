@@ -285,7 +285,7 @@ int main(void)
     sigaction(SIGPROF, &action, NULL);
     setitimer(ITIMER_PROF, &timer, NULL);
     unsigned long values[4] = {1, 2, 3, 4};
-    for (int batch = 0; batch < 6; batch++) {
+    for (int batch = 0; batch < 16; batch++) {
         pthread_t threads[2];
         for (int i = 0; i < 2; i++)
             pthread_create(&threads[i], NULL, work, &values[i]);

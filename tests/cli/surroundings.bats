@@ -80,6 +80,8 @@ as_bare() {
     status=0
     valgrind -q --error-exitcode=9 ./counts >out 2>err || status=$?
     [ "$status" = 3 ] || skip "valgrind does not work here: $(head -n 3 err)"
+    LD_PRELOAD=$LIBHEURT valgrind -q true 2>err ||
+        skip "valgrind cannot read what this compiler writes: $(head -n 3 err)"
     local option
     for option in --no-choice --aggregate '-f*' --stack-every=1; do
         record -q -o t $option -- valgrind -q --error-exitcode=9 ./counts
