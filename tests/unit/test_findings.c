@@ -848,33 +848,37 @@ static void rusts_library_is_not_the_program(void **state)
 
 /* A function whose name says that it takes a lock is no place: who calls it is. One that ends in
  * the same letters is. */
-static const char *place_of_lock(struct scene *scene, const char *wrapper)
+static const char *place_of_lock(struct symbols *symbols, const char *wrapper)
 {
     static struct symbol caller = {.function = "caller", .module = "/home/a/app"};
     struct symbol taken = {.function = wrapper, .module = "/home/a/app", .inlined_by = &caller};
     struct class_definition class = {.at = {.kind = CLASS_LOCK, .site = PUT_SITE}};
-    symbols__put(scene->symbols, 0, PUT_SITE, &taken);
-    return program_frame__of_class(scene->symbols, &class)->function;
+    symbols__put(symbols, 0, PUT_SITE, &taken);
+    return program_frame__of_class(symbols, &class)->function;
 }
 
 static void who_only_takes_a_lock_is_no_place(void **state)
 {
+    struct symbols *symbols = symbols__new();
+    (void)state;
     static const char *const wrappers[] = {
         "lock",         "queue_lock",          "Queue::Guard::lock(int)", "threadLock",
         "pool_acquire", "sqlite3_mutex_enter", "pthreadMutexEnter",       "Spin::trylock"};
     static const char *const others[] = {"write_block",           "clock",  "readBlock",
                                          "Store::deadlock_check", "unlock", "flock_all"};
     for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
-        assert_string_equal(place_of_lock(*state, wrappers[i]), "caller");
+        assert_string_equal(place_of_lock(symbols, wrappers[i]), "caller");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        assert_string_equal(place_of_lock(*state, others[i]), others[i]);
+        assert_string_equal(place_of_lock(symbols, others[i]), others[i]);
+    symbols__free(symbols);
 }
 
 /* Whoever waits by something else, in code that takes a lock, waits for a lock: the place is who
  * wants it; where that has no name, what takes it. */
 static void a_lock_may_be_made_of_something_else(void **state)
 {
-    struct scene *scene = *state;
+    struct symbols *symbols = symbols__new();
+    (void)state;
     enum { PARK = 0xa00, ENTER = 0xa10, USER = 0xa20, MADE = 0xa30 };
     static const struct {
         uint64_t address;
@@ -885,24 +889,25 @@ static void a_lock_may_be_made_of_something_else(void **state)
         {USER, {.function = "store", .module = "/home/a/app"}},
         {MADE, {.function = "[0xa30]", .module = ""}}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        symbols__put(scene->symbols, 0, known[i].address, &known[i].symbol);
+        symbols__put(symbols, 0, known[i].address, &known[i].symbol);
     uint64_t frames[] = {PARK, ENTER, USER};
     struct profile_stack stack = {.frames = frames, .frame_count = 3};
     struct class_definition class = {.at = {.kind = CLASS_CONDITION, .site = PARK},
                                      .stacks = VEC_OF(struct profile_stack)};
     vec__push(&class.stacks, &stack);
-    assert_true(program_frame__takes_lock(scene->symbols, &class));
-    assert_string_equal(program_frame__of_class(scene->symbols, &class)->function, "store");
+    assert_true(program_frame__takes_lock(symbols, &class));
+    assert_string_equal(program_frame__of_class(symbols, &class)->function, "store");
     frames[2] = MADE;
-    assert_string_equal(program_frame__of_class(scene->symbols, &class)->function,
+    assert_string_equal(program_frame__of_class(symbols, &class)->function,
                         "ObjectMonitor::enter(Thread*)");
     frames[1] = USER;
-    assert_false(program_frame__takes_lock(scene->symbols, &class));
-    assert_string_equal(program_frame__of_class(scene->symbols, &class)->function, "os::park()");
+    assert_false(program_frame__takes_lock(symbols, &class));
+    assert_string_equal(program_frame__of_class(symbols, &class)->function, "os::park()");
     class.at.kind = CLASS_DISK;
     frames[1] = ENTER;
-    assert_false(program_frame__takes_lock(scene->symbols, &class));
+    assert_false(program_frame__takes_lock(symbols, &class));
     vec__free(&class.stacks);
+    symbols__free(symbols);
 }
 
 int main(void)
@@ -948,8 +953,8 @@ int main(void)
         TEST(threads_that_live_one_after_another_are_one_finding),
         TEST(threads_that_live_side_by_side_are_none),
         TEST(rusts_library_is_not_the_program),
-        TEST(who_only_takes_a_lock_is_no_place),
-        TEST(a_lock_may_be_made_of_something_else),
+        cmocka_unit_test(who_only_takes_a_lock_is_no_place),
+        cmocka_unit_test(a_lock_may_be_made_of_something_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
