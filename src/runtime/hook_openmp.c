@@ -5,9 +5,8 @@
  * the one in the program's global scope, as without us; where a plugin brought its own, that of the
  * module that calls.
  *
- * A critical section of libgomp that has a name is tried first, as it would do itself: its lock is
- * a word of the program. Others cannot be tried. Whether one is taken is kept beside it, by its
- * address, and looked at before; as that is not exact, an entry that took long is a wait, too. */
+ * A critical section cannot be tried.  Whether it is taken is kept beside it, by its address, and
+ * looked at before; as that is not exact, an entry that took long is a wait, too. */
 #include "runtime/lock_events.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
@@ -231,54 +230,9 @@ EXPORT void GOMP_critical_end(void)
     LEAVE(UNNAMED, OPENMP_REAL(GOMP_critical_end)());
 }
 
-/* Whether the runtime keeps the lock of a section that has a name in the section's first word, 1
- * while it is taken, as libgomp does: such a section can be tried. Asked once, by a section of our
- * own; another runtime may use more than the word. */
-static bool finds_lock_in_section(__typeof__(&GOMP_critical_name_start) enter, const void *site)
-{
-    void *known = __atomic_load_n(&heurt_state.openmp.locks_in_sections, __ATOMIC_ACQUIRE);
-    if (likely(known))
-        return known == (void *)enter;
-    __typeof__(&GOMP_critical_name_end) leave = real(OPENMP_GOMP_critical_name_end, site);
-    uint32_t section[16] __attribute__((aligned(64))) = {0};
-    heurt_thread.inside++;
-    enter((void **)section);
-    bool is_there = section[0] == 1 && section[1] == 0;
-    leave((void **)section);
-    is_there = is_there && section[0] == 0;
-    heurt_thread.inside--;
-    __atomic_store_n(&heurt_state.openmp.locks_in_sections,
-                     is_there ? (void *)enter : (void *)nothing, __ATOMIC_RELEASE);
-    return is_there;
-}
-
-static inline bool try_section(void **section)
-{
-    uint32_t free = 0;
-    return __atomic_compare_exchange_n((uint32_t *)section, &free, 1, false, __ATOMIC_ACQUIRE,
-                                       __ATOMIC_RELAXED);
-}
-
 EXPORT void GOMP_critical_name_start(void **section)
 {
-    if (!finds_lock_in_section(OPENMP_REAL(GOMP_critical_name_start),
-                               __builtin_return_address(0))) {
-        ENTER(section, GOMP_critical_name_start, (section));
-        return;
-    }
-    struct thread *thread = hook__thread();
-    bool is_entered = try_section(section);
-    if (!thread && !is_entered) {
-        OPENMP_REAL(GOMP_critical_name_start)(section);
-    } else if (thread && is_entered) {
-        lock__acquired(thread, SITE(HEURT_LOCK_CRITICAL), section, false);
-    } else if (thread) {
-        uint64_t since = lock__wait_begins(thread, SITE(HEURT_LOCK_CRITICAL), section);
-        wait__is_told(thread, true);
-        OPENMP_REAL(GOMP_critical_name_start)(section);
-        wait__is_told(thread, false);
-        lock__wait_ended(thread, since, section, 0);
-    }
+    ENTER(section, GOMP_critical_name_start, (section));
 }
 
 EXPORT void GOMP_critical_name_end(void **section)

@@ -195,7 +195,6 @@ struct openmp_site {
 };
 struct openmp {
     void *functions[OPENMP_FUNCTIONS_MAX]; /* of the program's own runtime; NULL: not asked for */
-    void *locks_in_sections; /* (atomic) function that keeps them there; NULL: not asked yet */
     bool has_tasks;
     uint64_t region_ticks[OPENMP_SITES];    /* that a region took, by its place; 0: not run yet */
     struct openmp_site sites[OPENMP_SITES]; /* those of runtimes that only a plugin sees */
