@@ -48,8 +48,18 @@ static uint64_t around_thread_ns(const struct profile *profile)
     return runnable >= lives / SHORT_PART ? AROUND_SHORT_NS : AROUND_THREAD_NS;
 }
 
-/* From a thread's first time on a CPU. What came before a process' first thread began to be
- * recorded (the loader, plans) is not the program's time. */
+/* When the kernel's life of a thread begins that is held against ours. A thread that records begins at
+ * its first time on a CPU; one that the kernel alone knows when it is made. What came before a process'
+ * first thread began to be recorded (the loader, plans) is not the program's time. */
+static uint64_t kernels_start(const struct trace_thread *thread)
+{
+    const struct heurt_life *life = &thread->life->life;
+    if (thread->pid == thread->tid)
+        return thread->start_tick;
+    return thread->start_tick <= life->start_tick ? life->start_tick
+                                                  : life->start_tick + life->wait_ticks;
+}
+
 static struct profile_check check_lives(const struct profile *profile, const struct trace *trace)
 {
     uint64_t ours = 0, kernels = 0, threads = 0;
@@ -59,8 +69,7 @@ static struct profile_check check_lives(const struct profile *profile, const str
         if (!thread->life || !(thread->life->life.flags & HEURT_LIFE_ENDED))
             continue;
         const struct heurt_life *life = &thread->life->life;
-        uint64_t start =
-            thread->pid == thread->tid ? thread->start_tick : life->start_tick + life->wait_ticks;
+        uint64_t start = kernels_start(thread);
         bool was_replaced = life->exec_tick > thread->start_tick;
         uint64_t end = was_replaced ? thread->end_tick : life->end_tick;
         kernels += end > start ? trace__ns(trace, end - start) : 0;

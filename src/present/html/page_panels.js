@@ -387,4 +387,6 @@ window.addEventListener("afterprint", repaint);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 window.addEventListener("hashchange", restore);
 panels.push(() => { page.dataset.ready = "true"; });
+/* At once, not at the next frame: a page that nobody looks at yet gets none. */
 restore();
+follow_state();
