@@ -128,7 +128,7 @@ known() { # KEY, of a line KEY=VALUE
         set -- $(row_of "$kind" "$address")
         echo "$name: acquired $acquired, contended $contended, busy $busy, in vain $gave_up; told: $*"
         [ "$kind" != barrier ] || acquired=$calls
-        [ "$1" = "$acquired" ]
+        [ "$1" = "$acquired" ] || fail "$(grep "=$address\\>\\|cpu\\|lost" dump | tail -n 120)"
         [ "$contended" = -1 ] || [ "$2" = "$contended" ]
         [ "$busy" = -1 ] || [ "$3" = "$busy" ]
         [ "$4" = "$gave_up" ]
