@@ -796,44 +796,6 @@ static void sleeps_of_who_is_waited_for_stay(void **state)
     findings__free(findings);
 }
 
-/* Three threads of 2 ms each, waited for by the first; apart: no two of them live at a time. */
-static struct findings *find_lives(struct scene *scene, bool apart)
-{
-    const uint64_t life = 2000000, start = 1000;
-    uint64_t end = start + 3 * life;
-    scene__start(scene, 0, start);
-    PUT(scene, 0, start + 10, HEURT_EVENT_JOIN, GET_SITE, 1);
-    PUT(scene, 0, end - 10, HEURT_EVENT_JOIN LEFT, 0);
-    for (uint32_t i = 0; i < 3; i++) {
-        uint64_t from = start + i * life, until = from + life;
-        PUT(scene, i + 1, apart ? from : start, HEURT_EVENT_THREAD_START, 1, 0, PUT_SITE);
-        PUT(scene, i + 1, apart ? until : end, HEURT_EVENT_THREAD_END, life, 0);
-    }
-    PUT(scene, 0, end, HEURT_EVENT_THREAD_END, 20, 0);
-    on_cpus(scene, "2", end);
-    return find(scene, "work", "load");
-}
-
-static void threads_that_live_one_after_another_are_one_finding(void **state)
-{
-    struct findings *findings = find_lives(*state, true);
-    const struct finding *first = finding_at(findings, 0);
-    assert_int_equal(first->category, FINDING_JOIN);
-    assert_true(first->is_serial && first->ranked && first->is_assumed);
-    assert_int_equal(first->lost_ns, 3000000); /* two CPUs do it in half of the time */
-    assert_string_equal(first->place->function, "load");
-    assert_true(first->wall_gain[0] < 2 && first->wall_gain[1] > 2);
-    findings__free(findings);
-}
-
-static void threads_that_live_side_by_side_are_none(void **state)
-{
-    struct findings *findings = find_lives(*state, false);
-    VEC_EACH (finding, &findings->rows, struct finding)
-        assert_false(finding->is_serial);
-    findings__free(findings);
-}
-
 static void rusts_library_is_not_the_program(void **state)
 {
     (void)state;
@@ -950,8 +912,6 @@ int main(void)
         TEST(who_comes_to_a_barrier_again_and_again_works),
         TEST(who_waits_for_what_is_made_once_works),
         TEST(sleeps_of_who_is_waited_for_stay),
-        TEST(threads_that_live_one_after_another_are_one_finding),
-        TEST(threads_that_live_side_by_side_are_none),
         TEST(rusts_library_is_not_the_program),
         cmocka_unit_test(who_only_takes_a_lock_is_no_place),
         cmocka_unit_test(a_lock_may_be_made_of_something_else),

@@ -6,7 +6,9 @@
 #include <string.h>
 
 /* Threads, or processes, that are started and waited for one after another: each is waited for
- * before the next one begins, so that no two of them work at a time. */
+ * before the next one begins, so that no two of them work at a time. Threads that are waited for in
+ * the order of their starts: the next one begins when the oldest has ended, also where younger ones
+ * have long ended, so that fewer work at a time than could. */
 #define OFTEN 3
 #define LEAST_NS 1000000u /* that one lives in the mean: less is finding_creation.c's */
 #define APART_PART 20     /* of their lives: so little may they overlap */
@@ -92,14 +94,15 @@ static uint64_t together_ns(const struct finder *finder, const struct row_of_liv
     return ns__larger(lives->longest_ns, lives->work_ns / finder__cpus(finder));
 }
 
-static void add_serial(struct finder *finder, size_t first, const struct row_of_lives *lives)
+/* taken_ns: in which they are done, of which the first thread waits most. */
+static void add_joins(struct finder *finder, size_t first, enum join_order order, uint64_t taken_ns,
+                      uint64_t lost_ns)
 {
     uint64_t wall_ns = finder->profile->wall_ns;
-    uint64_t lost_ns = ns__without(lives->lives_ns, together_ns(finder, lives));
     uint32_t leader = thread__longest_class(finder, first, false);
     if (leader == FINDING_NO_CLASS || !lost_ns || lost_ns >= wall_ns ||
         class__sum_on(profile_class_at(finder->profile, leader), first) <
-            lives->lives_ns - lives->lives_ns / WAITED_PART)
+            taken_ns - taken_ns / WAITED_PART)
         return;
     struct finding *finding = finder__add(finder, FINDING_JOIN);
     vec__push(&finding->classes, &leader);
@@ -108,18 +111,133 @@ static void add_serial(struct finder *finder, size_t first, const struct row_of_
     finding->place =
         program_frame__of_class(finder->symbols, &profile_class_at(finder->profile, leader)->what);
     finding->confidence = CONFIDENCE_ESTIMATED;
-    finding->is_serial = finding->is_assumed = true;
+    finding->join_order = order;
+    finding->is_assumed = true;
     finding__set_about(finding, (double)wall_ns / (double)(wall_ns - lost_ns));
+}
+
+static void add_serial(struct finder *finder, size_t first, const struct row_of_lives *lives)
+{
+    add_joins(finder, first, JOIN_SERIAL, lives->lives_ns,
+              ns__without(lives->lives_ns, together_ns(finder, lives)));
+}
+
+/* ---- in the order of their starts ------------------------------------------------------------ */
+
+#define LEVELS 64u
+#define MOMENTS_PART 50  /* of the time in which any live */
+#define OFTEN_IN_ORDER 4 /* so many times as many as live at a time */
+#define IN_ORDER_PART 2  /* of the time in which fewer live: in so much of it the oldest does */
+
+struct change { /* a thread starts, or ends */
+    uint64_t tick;
+    uint32_t thread; /* by their starts */
+    bool ends;
+};
+
+static int by_tick(const void *a, const void *b)
+{
+    const struct change *left = a, *right = b;
+    return ORDER(left->tick, right->tick) ?: (int)right->ends - (int)left->ends;
+}
+
+/* Of the threads that a process starts, all but its first: struct change, by time. */
+static struct vec changes_of(const struct finder *finder, uint32_t process, size_t first)
+{
+    struct vec changes = VEC_OF(struct change);
+    uint32_t count = 0;
+    for (size_t i = first + 1; i < finder->profile->threads.count; i++) {
+        const struct trace_thread *thread = trace_thread_at(finder, i);
+        if (thread->process != process)
+            continue;
+        vec__push(&changes, &(struct change){thread->start_tick, count, false});
+        vec__push(&changes, &(struct change){thread->end_tick, count++, true});
+    }
+    vec__sort(&changes, by_tick);
+    return changes;
+}
+
+struct window {
+    uint32_t most;         /* that live at a time */
+    uint64_t full, scarce; /* ticks: in which so many live, and fewer */
+    uint64_t in_order; /* of the scarce ones: until the last one starts, in which the oldest still
+                          lives */
+};
+
+/* How many live at a time, but for moments: one may end a little after its result is taken, and the
+ * next one has begun. 0: more than LEVELS do. */
+static uint32_t most_at_a_time(const struct vec *changes)
+{
+    uint64_t ticks[LEVELS] = {0}, all = 0, above = 0, last = 0;
+    uint32_t alive = 0, most = LEVELS;
+    VEC_EACH (change, changes, struct change) {
+        if (alive >= LEVELS)
+            return 0;
+        ticks[alive] += alive ? change->tick - last : 0;
+        all += alive ? change->tick - last : 0;
+        last = change->tick;
+        alive += change->ends ? -1u : 1;
+    }
+    while (most && above + ticks[most - 1] <= all / MOMENTS_PART)
+        above += ticks[--most];
+    return most ? most - 1 : 0;
+}
+
+/* The oldest that may live is so many before the last that started. */
+static struct window window_of(const struct vec *changes)
+{
+    struct window window = {.most = most_at_a_time(changes)};
+    bool *ended = memory__zeroed(changes->count, sizeof *ended);
+    uint32_t alive = 0, started = 0;
+    uint64_t tick = 0;
+    VEC_EACH (change, changes, struct change) {
+        uint64_t ticks = change->tick - tick;
+        bool is_last = started == changes->count / 2; /* what is left comes to its end */
+        if (started && alive >= window.most)
+            window.full += ticks;
+        else if (started >= window.most) {
+            window.scarce += ticks;
+            window.in_order += is_last || ended[started - window.most] ? 0 : ticks;
+        }
+        ended[change->thread] = change->ends;
+        started += !change->ends;
+        alive += change->ends ? -1u : 1;
+        tick = change->tick;
+    }
+    free(ended);
+    return window;
+}
+
+static void add_in_order(struct finder *finder, uint32_t process, const struct started *started)
+{
+    const struct row_of_lives *lives = &started->threads;
+    if (lives->count < OFTEN || lives->lives_ns / lives->count < LEAST_NS)
+        return;
+    struct vec changes = changes_of(finder, process, started->first);
+    struct window window = window_of(&changes);
+    vec__free(&changes);
+    uint64_t taken_ns = trace__ns(finder->trace, window.full + window.scarce);
+    uint64_t needs_ns = ns__larger(lives->longest_ns, lives->lives_ns / (window.most ?: 1));
+    if (window.most < 2 || window.most > finder__cpus(finder) ||
+        lives->count < (uint64_t)OFTEN_IN_ORDER * window.most ||
+        window.in_order < window.scarce / IN_ORDER_PART ||
+        taken_ns < finder->profile->wall_ns / LIVES_PART)
+        return;
+    uint64_t alone_ns = trace__ns(finder->trace, window.in_order);
+    add_joins(finder, started->first, JOIN_IN_ORDER, taken_ns,
+              ns__smaller(alone_ns - alone_ns / window.most, ns__without(taken_ns, needs_ns)));
 }
 
 void finder__add_serials(struct finder *finder)
 {
     struct started *started = started_by(finder);
-    for (size_t i = 0; i < trace__processes(finder->trace)->count; i++) {
+    for (uint32_t i = 0; i < trace__processes(finder->trace)->count; i++) {
         if (is_one_by_one(finder, &started[i].threads))
             add_serial(finder, started[i].first, &started[i].threads);
         else if (is_one_by_one(finder, &started[i].children))
             add_serial(finder, started[i].first, &started[i].children);
+        else
+            add_in_order(finder, i, &started[i]);
     }
     free(started);
 }

@@ -82,6 +82,14 @@ struct finding_counts {
     uint64_t unheld_ns; /* of wait_ns, of locks: nobody had it, who was next had no CPU yet */
 };
 
+/* How threads, or processes, are waited for. */
+enum join_order {
+    JOIN_ANY,
+    JOIN_SERIAL,   /* they are started and waited for one after another */
+    JOIN_IN_ORDER, /* the oldest is waited for, also where younger ones are done, before the next
+                      starts */
+};
+
 struct finding {
     enum finding_category category;
     bool ranked;
@@ -105,9 +113,9 @@ struct finding {
     uint64_t beside_ns;  /* of it, of locks: no wait, but what is slower while others take it */
     double share;        /* of their lives */
     double wall_gain[2]; /* at least, at most; 1, 1: none */
-    uint64_t wall_without_ns; /* what the run would take with the middle of that */
-    bool is_herd;             /* CONDITION: most of those that are woken find nothing */
-    bool is_serial;           /* JOIN: threads that are started and waited for one after another */
+    uint64_t wall_without_ns;   /* what the run would take with the middle of that */
+    bool is_herd;               /* CONDITION: most of those that are woken find nothing */
+    enum join_order join_order; /* of JOIN */
     bool is_assumed; /* the gain hangs on threads that serve or run until they are told to end, on
                         room between the ends of a hand-over, or on answers that need not be waited
                         for one by one */

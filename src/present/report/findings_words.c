@@ -147,7 +147,9 @@ static const char *doing_of(const struct report *report, const struct finding *f
 {
     if (finding->is_herd)
         return "Threads are woken for nothing, and wait again";
-    if (!finding->is_serial)
+    if (finding->join_order == JOIN_IN_ORDER)
+        return "Threads are waited for in the order of their start, while others are done";
+    if (finding->join_order != JOIN_SERIAL)
         return doings[finding->category];
     return waits_for_processes(report, finding)
                ? "Processes are started and waited for one after another"
@@ -278,7 +280,9 @@ char *finding__subject(const struct report *report, const struct finding *findin
 {
     char number[32], *object = finding__object(report, finding);
     char *places = in_places(report, finding), *text;
-    const char *noun = finding->is_serial ? "one after another" : nouns[finding->category];
+    static const char *const orders[] = {
+        [JOIN_SERIAL] = "one after another", [JOIN_IN_ORDER] = "joins in order"};
+    const char *noun = orders[finding->join_order] ?: nouns[finding->category];
     if (finding->objects > 1)
         text =
             memory__format("%s: %s objects, the first %s,%s", noun,
@@ -345,7 +349,11 @@ const char *const *finding_category__tries(enum finding_category category)
 
 const char *const *finding__tries(const struct finding *finding)
 {
-    static const char *const of_serial[TRIES_MOST] = {
-        "start several before waiting for the first, as far as they do not need each other"};
-    return finding->is_serial ? of_serial : finding_category__tries(finding->category);
+    static const char *const of_orders[][TRIES_MOST] = {
+        [JOIN_SERIAL] = {"start several before waiting for the first, as far as they do not need "
+                         "each other"},
+        [JOIN_IN_ORDER] = {"take results as they are ready, and start the next then",
+                           "start more at a time, so that short ones fill the time of long ones"}};
+    return finding->join_order ? of_orders[finding->join_order]
+                               : finding_category__tries(finding->category);
 }

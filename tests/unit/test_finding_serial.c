@@ -1,0 +1,116 @@
+/* test_finding_serial.c: threads that are waited for one after another, or in the order of their
+ * starts. A tick is a nanosecond. */
+#include "analysis/findings/findings.h"
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define LEFT | 1
+
+enum { START = 0x9a00, JOIN_SITE = 0x9b00 };
+
+/* On 2 CPUs. */
+static struct findings *find(struct scene *scene)
+{
+    assert_int_equal(trace_writer__meta(scene->writer, "cpus", "2"), 0);
+    const struct profile *profile = scene__profile(scene);
+    symbols__put(scene->symbols, 0, JOIN_SITE, &(struct symbol){.function = "load"});
+    return findings__find(scene->trace, scene->symbols, profile);
+}
+
+/* Three threads of 2 ms each, waited for by the first; apart: no two of them live at a time. */
+static struct findings *find_lives(struct scene *scene, bool apart)
+{
+    const uint64_t life = 2000000, start = 1000;
+    uint64_t end = start + 3 * life;
+    scene__start(scene, 0, start);
+    PUT(scene, 0, start + 10, HEURT_EVENT_JOIN, JOIN_SITE, 1);
+    PUT(scene, 0, end - 10, HEURT_EVENT_JOIN LEFT, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t from = start + i * life, until = from + life;
+        PUT(scene, i + 1, apart ? from : start, HEURT_EVENT_THREAD_START, 1, 0, START);
+        PUT(scene, i + 1, apart ? until : end, HEURT_EVENT_THREAD_END, life, 0);
+    }
+    PUT(scene, 0, end, HEURT_EVENT_THREAD_END, 20, 0);
+    scene->end = (struct heurt_clock_pair){end, end};
+    return find(scene);
+}
+
+static void threads_that_live_one_after_another_are_one_finding(void **state)
+{
+    struct findings *findings = find_lives(*state, true);
+    const struct finding *first = VEC_AT(&findings->rows, struct finding, 0);
+    assert_int_equal(first->category, FINDING_JOIN);
+    assert_true(first->join_order == JOIN_SERIAL && first->ranked && first->is_assumed);
+    assert_int_equal(first->lost_ns, 3000000); /* two CPUs do it in half of the time */
+    assert_string_equal(first->place->function, "load");
+    assert_true(first->wall_gain[0] < 2 && first->wall_gain[1] > 2);
+    findings__free(findings);
+}
+
+static void threads_that_live_side_by_side_are_none(void **state)
+{
+    struct findings *findings = find_lives(*state, false);
+    VEC_EACH (finding, &findings->rows, struct finding)
+        assert_int_equal(finding->join_order, JOIN_ANY);
+    findings__free(findings);
+}
+
+/* Eight pairs of threads, of 4 and 1 ms, waited for by the first, and the next pair begins when the
+ * younger one has ended, or the older one. */
+static const struct finding *find_pairs(struct scene *scene, bool in_order,
+                                        struct findings **findings)
+{
+    const uint64_t ms = 1000000, start = 1000;
+    uint64_t from = start, end = start + 8 * 4 * ms;
+    scene__start(scene, 0, start);
+    PUT(scene, 0, start + 10, HEURT_EVENT_JOIN, JOIN_SITE, 1);
+    PUT(scene, 0, end - 10, HEURT_EVENT_JOIN LEFT, 0);
+    for (uint32_t i = 0; i < 8; i++, from += 4 * ms)
+        for (uint32_t younger = 0; younger < 2; younger++) {
+            uint32_t thread = 1 + 2 * i + (in_order ? younger : 1 - younger);
+            uint64_t until = from + (younger ? ms : 4 * ms);
+            PUT(scene, thread, from + thread, HEURT_EVENT_THREAD_START, 1, 0, START);
+            PUT(scene, thread, until, HEURT_EVENT_THREAD_END, until - from, 0);
+        }
+    PUT(scene, 0, end, HEURT_EVENT_THREAD_END, 20, 0);
+    scene->end = (struct heurt_clock_pair){end, end};
+    *findings = find(scene);
+    VEC_EACH (finding, &(*findings)->rows, struct finding)
+        if (finding->join_order)
+            return finding;
+    return NULL;
+}
+
+static void threads_waited_for_in_order_while_others_are_done_are_one_finding(void **state)
+{
+    struct findings *findings;
+    const struct finding *finding = find_pairs(*state, true, &findings);
+    assert_non_null(finding);
+    assert_int_equal(finding->join_order, JOIN_IN_ORDER);
+    assert_in_range(finding->lost_ns, 10000000, 12000000); /* half of the 3 ms of seven pairs */
+    assert_true(finding->ranked && finding->is_assumed);
+    findings__free(findings);
+}
+
+static void it_is_not_the_order_when_the_oldest_has_ended(void **state)
+{
+    struct findings *findings;
+    assert_null(find_pairs(*state, false, &findings));
+    findings__free(findings);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(function) cmocka_unit_test_setup_teardown(function, scene__setup, scene__teardown)
+        TEST(threads_that_live_one_after_another_are_one_finding),
+        TEST(threads_that_live_side_by_side_are_none),
+        TEST(threads_waited_for_in_order_while_others_are_done_are_one_finding),
+        TEST(it_is_not_the_order_when_the_oldest_has_ended),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
