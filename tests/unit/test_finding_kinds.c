@@ -138,6 +138,47 @@ static void who_waits_for_a_lock_that_nobody_has_is_told(void **state)
     findings__free(findings);
 }
 
+/* ---- waits that run out of time -------------------------------------------------------------- */
+
+/* One waits until another has done something, which four times waits in vain meanwhile, for 60 of
+ * 100: and works in between, or hardly. */
+static const struct finding *find_timed_out(struct scene *scene, bool works,
+                                            struct findings **findings)
+{
+    enum { MUTEX = 0x7100, COME = 0x7200, DONE = 0x7300, TAKE = 0x9b00, WAIT = 0x9c00 };
+    for (uint64_t from = 1000; from < 5000; from += 400) {
+        PUT(scene, 0, from, HEURT_EVENT_CONDITION_WAIT, WAIT, DONE, MUTEX);
+        for (uint64_t at = from; at < from + 400; at += 100) {
+            PUT(scene, 1, at + 1, HEURT_EVENT_CONDITION_WAIT, TAKE, COME, MUTEX);
+            PUT(scene, 1, at + (works ? 61 : 98), HEURT_EVENT_CONDITION_WAIT LEFT, 110);
+        }
+        PUT(scene, 1, from + 398, HEURT_EVENT_CONDITION_SIGNALLED, SITE, DONE);
+        PUT(scene, 0, from + 399, HEURT_EVENT_CONDITION_WAIT LEFT, 0);
+    }
+    scene__end(scene, 0, 5000);
+    scene__end(scene, 1, 5000);
+    scene->end = (struct heurt_clock_pair){5000, 5000};
+    *findings = find(scene);
+    return find_kind(*findings, FINDING_CONDITION);
+}
+
+static void who_works_between_waits_in_vain_while_others_wait_for_that_is_not_idle(void **state)
+{
+    struct findings *findings;
+    const struct finding *finding = find_timed_out(*state, true, &findings);
+    assert_non_null(finding);
+    assert_true(finding->ranked);
+    assert_int_equal(finding->lost_ns, 10 * 4 * 60);
+    findings__free(findings);
+}
+
+static void who_only_looks_now_and_then_is_idle(void **state)
+{
+    struct findings *findings;
+    assert_null(find_timed_out(*state, false, &findings));
+    findings__free(findings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +188,8 @@ int main(void)
         TEST(a_sync_is_compared_with_none),
         TEST(a_write_is_compared_with_the_fastest),
         TEST(who_waits_for_a_lock_that_nobody_has_is_told),
+        TEST(who_works_between_waits_in_vain_while_others_wait_for_that_is_not_idle),
+        TEST(who_only_looks_now_and_then_is_idle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,12 +23,14 @@
  *   - or they wait for another condition of the same mutex (another semaphore of the process), and
  *     from wait to wait the way goes over three or more of them back to the first: rings.
  *   - or each waits at a condition of its own, all at one place, and they end each other's waits
- *     there about as often: monitors, queues of writers (sync/parking.h).
+ *     there about as often: monitors, queues of writers (sync/parking.h);
+ *   - or they run out of time, and who waited so works between them, while another one waits until
+ *     it has done that: the work was there, and nobody told it.
  * Nor is it a turn when a thread waits, half of that time or more, until one that it created has
  * nothing left to do but end: that is a join by other means.
  * Two that answer each other are roles: a queue's "not empty" and "not full", a pool's work and the
  * end of all of it. So are two threads that hand a token to and fro by two conditions: events do
- * not tell them from these. Waits that nobody ended count for work.
+ * not tell them from these. Other waits that nobody ended count for work.
  *
  * The walk ends with the last of these waits; where nobody waited for a lock it does not look at
  * who had any. Joins are blamed on nobody: they are idle.

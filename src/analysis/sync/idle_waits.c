@@ -8,6 +8,7 @@
 #define TURNS_SHARE 10 /* one in so many ticks of the waited time */
 #define AT_END_PART 20 /* of a wait: so soon after it ended the one who ended it was done */
 #define ON_PART 10     /* of waits in vain: so soon after them the next one goes on with them */
+#define WORK_PART 4    /* of waits in vain: who works less between them only looks now and then */
 #define COMPANY_AT_MOST 128u /* of more conditions of a mutex no ways are looked for */
 
 /* What a thread has to do with a condition or semaphore. */
@@ -22,9 +23,11 @@ struct member {
 struct turnstile {
     uint32_t process; /* serial */
     enum class_kind kind;
-    uint64_t mutex;     /* that goes with the condition */
-    uint64_t waited;    /* ticks, in waits that ended */
-    uint64_t joined;    /* of them: until a thread was done that the one who waited had created */
+    uint64_t mutex;  /* that goes with the condition */
+    uint64_t waited; /* ticks, in waits that ended */
+    uint64_t joined; /* of them: until a thread was done that the one who waited had created */
+    uint64_t
+        kept; /* of them: in vain, while others waited for what the one who waits ended later */
     struct vec members; /* struct member */
     bool any_wait;
     bool passes_turns; /* found: not idle */
@@ -163,8 +166,8 @@ static void find_company(struct company *company, struct turnstile *const *meeti
         uint64_t turns = 0;
         VEC_EACH (member, &meetings[i]->members, struct member)
             turns += member->turns;
-        meetings[i]->passes_turns =
-            is_share(turns, meetings[i]) && meetings[i]->joined <= meetings[i]->waited / 2;
+        meetings[i]->passes_turns = is_share(turns + meetings[i]->kept, meetings[i]) &&
+                                    meetings[i]->joined <= meetings[i]->waited / 2;
     }
 }
 
@@ -253,6 +256,31 @@ static uint64_t waited_in_vain(struct idle_waits *idle, const struct sync_event 
     return goes_on ? vain->ticks : 0;
 }
 
+/* A wait that nobody ended, between others and work. */
+static void note_timed_out(struct idle_waits *idle, const struct sync_event *event)
+{
+    struct timed_out *out = VEC_REACH(&idle->timed_out, struct timed_out, event->thread);
+    if (!out->ticks || out->object != event->object)
+        *out = (struct timed_out){.object = event->object, .since = event->since};
+    out->ticks += event->tick - event->since;
+}
+
+/* Whoever ended this wait had waited in vain meanwhile, and worked in between: the work was there.
+ */
+static void note_kept(struct idle_waits *idle, const struct sync_event *event)
+{
+    struct timed_out *out = VEC_REACH(&idle->timed_out, struct timed_out, event->by);
+    uint64_t ticks = event->by_tick - out->since;
+    if (out->ticks && event->by_tick > out->since && ticks > out->ticks &&
+        ticks - out->ticks >= out->ticks / WORK_PART) {
+        uint64_t since = out->since > event->since ? out->since : event->since;
+        double part = since < event->by_tick ? (double)(event->by_tick - since) / (double)ticks : 0;
+        struct turnstile *turnstile = *VEC_AT(&idle->turnstiles, struct turnstile *, out->object);
+        turnstile->kept += (uint64_t)((double)out->ticks * part);
+    }
+    *out = (struct timed_out){0};
+}
+
 static void wait_ended(struct idle_waits *idle, const struct sync_events *walk,
                        struct turnstile *turnstile, const struct sync_event *event)
 {
@@ -263,8 +291,12 @@ static void wait_ended(struct idle_waits *idle, const struct sync_events *walk,
     member_of(turnstile, event->thread)->waited += ticks;
     bool is_ended = event->type != SYNC_EVENT_GAVE_UP && event->by != SYNC_EVENT_NOBODY;
     ticks += waited_in_vain(idle, event);
-    if (is_ended)
+    if (is_ended) {
         member_of(turnstile, event->by)->ended += ticks;
+        note_kept(idle, event);
+    } else if (event->type == SYNC_EVENT_GAVE_UP) {
+        note_timed_out(idle, event);
+    }
     *VEC_REACH(&idle->vain, struct vain_wait, event->thread) =
         (struct vain_wait){event->object, event->tick, is_ended ? 0 : ticks};
 }
@@ -295,7 +327,8 @@ struct idle_waits idle_waits__start(void)
     return (struct idle_waits){.turnstiles = VEC_OF(struct turnstile *),
                                .parking = parking__start(),
                                .creators = VEC_OF(uint32_t),
-                               .vain = VEC_OF(struct vain_wait)};
+                               .vain = VEC_OF(struct vain_wait),
+                               .timed_out = VEC_OF(struct timed_out)};
 }
 
 void idle_waits__free(struct idle_waits *idle)
@@ -308,5 +341,6 @@ void idle_waits__free(struct idle_waits *idle)
     vec__free(&idle->turnstiles);
     vec__free(&idle->creators);
     vec__free(&idle->vain);
+    vec__free(&idle->timed_out);
     parking__free(&idle->parking);
 }

@@ -12,11 +12,18 @@ struct vain_wait {
     uint64_t tick, ticks; /* when the last one ended, and how long all of them were; 0: none */
 };
 
+/* Waits of a thread for one object that nobody ended, since it last ended one of another thread. */
+struct timed_out {
+    uint32_t object;
+    uint64_t since, ticks; /* when the first one began, and how long all of them were; 0: none */
+};
+
 struct idle_waits {
     struct vec turnstiles;  /* struct turnstile *, by object; NULL: nothing is known of it */
     struct parking parking; /* conditions of one thread each */
     struct vec creators;    /* uint32_t by thread: who created it; SYNC_EVENT_NOBODY: not known */
     struct vec vain;        /* struct vain_wait, by thread: the last one, if nobody ended it */
+    struct vec timed_out;   /* struct timed_out, by thread */
 };
 
 struct idle_waits idle_waits__start(void);
