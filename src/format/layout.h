@@ -358,6 +358,7 @@ enum heurt_access {
     HEURT_ACCESS_UPDATE = 3, /* reads, then writes, or its loop writes the same */
     HEURT_ACCESS_ATOMIC = 4, /* likewise, in one piece */
     HEURT_ACCESS_SPIN = 5,   /* reads in a loop that does nothing else */
+    HEURT_ACCESS_TAKE = 6, /* exchanges in a loop that does nothing else, as spin locks are taken */
 };
 
 /* What the data of a sample lie in. */

@@ -416,14 +416,34 @@ static bool is_written_in_loop(const struct code_accesses *self, const struct st
     return writes;
 }
 
+/* Whether it takes what is there and leaves something: a spin lock's way to ask. */
+static bool is_exchange(const struct instruction *instruction)
+{
+    return instruction->zydis.mnemonic == ZYDIS_MNEMONIC_XCHG ||
+           instruction->zydis.mnemonic == ZYDIS_MNEMONIC_CMPXCHG;
+}
+
+/* What only sets a register, whatever is in memory. */
+static bool is_move(const struct instruction *instruction, const ZydisDecodedOperand *memory)
+{
+    const ZydisDecodedOperand *operands = instruction->operands;
+    return !memory && (instruction->zydis.mnemonic == ZYDIS_MNEMONIC_MOV ||
+                       (instruction->zydis.mnemonic == ZYDIS_MNEMONIC_XOR &&
+                        operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+                        operands[0].reg.value == operands[1].reg.value));
+}
+
 /* What may stand in a loop that only waits for what it reads: moves, comparisons, branches, pauses,
- * a count of rounds. */
+ * exchanges, a count of rounds. */
 static bool may_spin(const struct instruction *instruction, const ZydisDecodedOperand *memory)
 {
     if (memory && kind_of(instruction, memory) != ACCESS_READ)
-        return false;
+        return is_exchange(instruction);
     switch (instruction->zydis.mnemonic) {
     case ZYDIS_MNEMONIC_MOV:
+    case ZYDIS_MNEMONIC_XOR:
+        return memory ? instruction->zydis.mnemonic == ZYDIS_MNEMONIC_MOV
+                      : is_move(instruction, memory);
     case ZYDIS_MNEMONIC_MOVZX:
     case ZYDIS_MNEMONIC_MOVSXD:
         return memory;
@@ -457,18 +477,23 @@ static const struct code_region *next_loop_at(const struct stepped *stepped, uin
     return found;
 }
 
-/* Registers, a bit each: those that the instructions of a loop count with and read into. */
+/* Registers, a bit each: those that the instructions of a loop count with, read into, and set. */
 struct loop_registers {
-    unsigned counted, read;
+    unsigned counted, read, set;
+    bool exchanges, compares; /* there is an exchange; one that depends on what rax has */
 };
 
 static void add_registers(const struct instruction *instruction, const ZydisDecodedOperand *memory,
                           struct loop_registers *registers)
 {
     int number = number_of(instruction->operands[0].reg.value);
+    registers->exchanges |= memory && is_exchange(instruction);
+    registers->compares |= memory && instruction->zydis.mnemonic == ZYDIS_MNEMONIC_CMPXCHG;
     if (instruction->operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER || number < 0)
         return;
-    if (step_of(instruction))
+    if (is_move(instruction, memory))
+        registers->set |= 1u << number;
+    else if (step_of(instruction))
         registers->counted |= 1u << number;
     else if (memory && changes(instruction, instruction->operands[0].reg.value))
         registers->read |= 1u << number;
@@ -488,6 +513,13 @@ static bool asks_count(const struct instruction *instruction, const ZydisDecoded
            (memory || asked & registers->read);
 }
 
+/* Whether what a loop sets fits to waiting: only an exchange needs a register that is set each
+ * time, and one that compares with what it found last time makes a new value of that. */
+static bool sets_to_wait(const struct loop_registers *registers)
+{
+    return registers->exchanges ? !registers->compares || registers->set & 1 : !registers->set;
+}
+
 /* Whether the loop right around an instruction that reads asks for that one place, and nothing
  * else. */
 static bool is_spun(const struct code_accesses *self, const struct stepped *stepped,
@@ -495,7 +527,7 @@ static bool is_spun(const struct code_accesses *self, const struct stepped *step
 {
     const struct code_region *loop = next_loop_at(stepped, reader->address, NULL);
     struct instruction instruction;
-    struct loop_registers registers = {0, 0};
+    struct loop_registers registers = {0};
     if (!loop || loop->end - loop->start > SPIN_BYTES)
         return false;
     for (unsigned pass = 0; pass < 2; pass++) {
@@ -512,7 +544,7 @@ static bool is_spun(const struct code_accesses *self, const struct stepped *step
             add_registers(&instruction, memory, &registers);
         }
     }
-    return true;
+    return sets_to_wait(&registers);
 }
 
 static int what_loop_does(const struct code_accesses *self, const struct stepped *stepped,
@@ -540,15 +572,15 @@ static bool take(const struct code_accesses *self, const struct stepped *stepped
     access->file_offset = offset;
     access->bytes = operand->size / 8;
     access->address = address_of(&instruction, operand, is_past, registers, loaded_at);
-    if (access->kind != ACCESS_READ)
+    if (access->kind != ACCESS_READ && !is_exchange(&instruction))
         return true;
     /* What spins may be in a loop that writes the same place elsewhere: the inner loop counts. */
     if (step->writes == WRITES_UNASKED)
         step->writes = what_loop_does(self, stepped, &instruction, operand);
-    if (step->writes == WRITES_TOO)
+    if (step->writes == SPINS)
+        access->kind = access->kind == ACCESS_READ ? ACCESS_SPIN : ACCESS_TAKE;
+    else if (step->writes == WRITES_TOO && access->kind == ACCESS_READ)
         access->kind = ACCESS_UPDATE;
-    else if (step->writes == SPINS)
-        access->kind = ACCESS_SPIN;
     return true;
 }
 

@@ -24,6 +24,7 @@ enum access_kind {
     ACCESS_UPDATE, /* reads, then writes, or its loop writes the same */
     ACCESS_ATOMIC, /* likewise, in one piece: it waits until all writes before it are done */
     ACCESS_SPIN,   /* reads in a loop that does nothing else */
+    ACCESS_TAKE,   /* exchanges in a loop that does nothing else, as spin locks are taken */
 };
 
 /* The outermost loop around a place, of those in which a register counts the iterations: all that

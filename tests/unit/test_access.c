@@ -76,11 +76,25 @@ __asm__(".text\n"
         "call waits_end\n"
         "waits_written: jmp waits_writes\n"
         "waits_done: ret\n"
+        "waits_take: mov $1, %eax\n" /* while (exchange(flag, 1)); */
+        "waits_exchange: xchg %eax, (%r9)\n"
+        "waits_taken: test %eax, %eax\n"
+        "jne waits_take\n"
+        "waits_try: xor %eax, %eax\n" /* while (!compare_exchange(flag, 0, ecx)); */
+        "waits_swap: lock cmpxchg %ecx, (%r9)\n"
+        "waits_tried: jne waits_try\n"
+        "waits_old: mov (%r9), %eax\n" /* compare_exchange(sum, old, old + 2) until it succeeds */
+        "mov %eax, %ecx\n"
+        "add $2, %ecx\n"
+        "waits_new: lock cmpxchg %ecx, (%r9)\n"
+        "waits_added: jne waits_old\n"
+        "ret\n"
         ".size waits, . - waits\n");
 extern const char waits[], waits_add[], waits_store[], waits_read[], waits_lock[], waits_chase[],
     waits_count[], waits_again[], waits_compare[], waits_ask[], waits_limit[], waits_over[],
     waits_flag[], waits_asked[], waits_end[], waits_slept[], waits_rested[], waits_counted[],
-    waits_worked[], waits_passed[], waits_once[], waits_unlocked[], waits_written[];
+    waits_worked[], waits_passed[], waits_once[], waits_unlocked[], waits_written[],
+    waits_exchange[], waits_taken[], waits_swap[], waits_tried[], waits_new[], waits_added[];
 
 static struct module_functions *functions;
 static struct code_accesses *accesses;
@@ -160,6 +174,19 @@ static void who_only_asks_spins(void **state)
     assert_access(interrupted_at(waits_compare), waits_ask, ACCESS_SPIN, 0x2000);
 }
 
+static void who_takes_a_lock_again_and_again_spins(void **state)
+{
+    (void)state;
+    assert_access(interrupted_at(waits_taken), waits_exchange, ACCESS_TAKE, 0x2000);
+    assert_access(interrupted_at(waits_tried), waits_swap, ACCESS_TAKE, 0x2000);
+}
+
+static void who_makes_a_new_value_of_the_old_one_does_not(void **state)
+{
+    (void)state;
+    assert_access(interrupted_at(waits_added), waits_new, ACCESS_ATOMIC, 0x2000);
+}
+
 /* A flag that is asked for so often is waited for; a count that is read is come to. */
 static void who_counts_to_what_it_reads_waits_for_nobody(void **state)
 {
@@ -213,6 +240,8 @@ int main(void)
         cmocka_unit_test(an_address_is_not_known_when_its_register_is_overwritten),
         cmocka_unit_test(what_the_loop_writes_too_is_updated),
         cmocka_unit_test(who_only_asks_spins),
+        cmocka_unit_test(who_takes_a_lock_again_and_again_spins),
+        cmocka_unit_test(who_makes_a_new_value_of_the_old_one_does_not),
         cmocka_unit_test(who_counts_to_what_it_reads_waits_for_nobody),
         cmocka_unit_test(else_it_is_the_interrupted_one),
         cmocka_unit_test(a_register_counts_iterations),

@@ -144,6 +144,32 @@ static void who_spins_waits(void **state)
     sharings__free(sharings);
 }
 
+/* Two take a lock by turns: what the one does that has it tells more than that it takes it, too. */
+static void who_takes_a_lock_in_a_loop_waits(void **state)
+{
+    struct scene *scene = *state;
+    for (uint32_t thread = 0; thread < 2; thread++)
+        put_work(scene, (struct work){thread, SCORE, HITS, HEURT_ACCESS_TAKE, 0, SAMPLES, 0});
+    put_work(scene, (struct work){1, PUBLISH, HITS, HEURT_ACCESS_WRITE, 0, 4, 0});
+    struct sharings *sharings = find(scene);
+    const struct sharing *sharing = only(sharings);
+    assert_true(sharing->is_spun && !sharing->is_false);
+    assert_in_range(sharing->lost_ns[0], SAMPLES * MS * 9 / 10, SAMPLES * MS);
+    if (sharing->victim.thread == 0)
+        assert_int_equal(sharing->by.access, HEURT_ACCESS_WRITE);
+    sharings__free(sharings);
+}
+
+static void who_takes_a_lock_alone_does_not_wait(void **state)
+{
+    struct scene *scene = *state;
+    put_work(scene, (struct work){0, SCORE, HITS, HEURT_ACCESS_TAKE, 0, SAMPLES, 0});
+    put_work(scene, (struct work){1, PUBLISH, HITS, HEURT_ACCESS_UPDATE, 0, 1, 0});
+    struct sharings *sharings = find(scene);
+    assert_int_equal(sharings->rows.count, 0);
+    sharings__free(sharings);
+}
+
 /* Disturbed for 40 of 80 ms, each iteration takes 4 times as long then: 30 ms are lost. */
 static void the_pace_alone_tells_what_is_lost(void **state)
 {
@@ -252,6 +278,8 @@ int main(void)
         TEST(one_after_the_other_is_not_shared),
         TEST(neighbouring_lines_are_not_shared),
         TEST(who_spins_waits),
+        TEST(who_takes_a_lock_in_a_loop_waits),
+        TEST(who_takes_a_lock_alone_does_not_wait),
         TEST(the_pace_alone_tells_what_is_lost),
         TEST(what_is_done_in_one_piece_may_not_be_needed),
         TEST(the_fastest_tell_where_loops_are_inside),

@@ -204,17 +204,21 @@ static bool is_writer(const struct line_access *access)
     return access->access != HEURT_ACCESS_READ && access->access != HEURT_ACCESS_SPIN;
 }
 
-/* The one of another thread, rather one that writes, that most was sampled of. */
+/* How much an access tells of who takes the line: rather one that writes, and of those who take a
+ * lock by turns rather what the one does that has it. */
+static int tells(const struct line_access *access)
+{
+    return !is_writer(access) ? 0 : access->access == HEURT_ACCESS_TAKE ? 1 : 2;
+}
+
+/* The one of another thread that tells most, and that most was sampled of. */
 static const struct line_access *against(const struct vec *accesses,
                                          const struct line_access *victim)
 {
     const struct line_access *found = NULL;
-    VEC_EACH (access, accesses, struct line_access) {
-        if (access->thread == victim->thread)
-            continue;
-        if (!found || (!is_writer(found) && is_writer(access)))
+    VEC_EACH (access, accesses, struct line_access)
+        if (access->thread != victim->thread && (!found || tells(access) > tells(found)))
             found = access;
-    }
     return found;
 }
 
@@ -290,7 +294,7 @@ static void count_threads(const struct sharing *sharing, uint32_t *samples)
 static bool judge(struct sharing *sharing, size_t thread_count)
 {
     uint32_t *samples = memory__zeroed(thread_count, sizeof *samples), all = 0;
-    uint64_t false_ns = 0, spun_ns = 0;
+    uint64_t false_ns = 0, spun_ns = 0, taking_ns = 0;
     count_threads(sharing, samples);
     for (size_t i = 0; i < thread_count; i++) {
         sharing->threads += samples[i] >= OF_EACH_LEAST;
@@ -299,11 +303,15 @@ static bool judge(struct sharing *sharing, size_t thread_count)
     VEC_EACH (access, &sharing->accesses, struct line_access) {
         false_ns += access->false_ns;
         spun_ns += access->access == HEURT_ACCESS_SPIN ? access->sampled_ns : 0;
+        taking_ns += access->access == HEURT_ACCESS_TAKE ? access->sampled_ns : 0;
     }
-    sharing->is_spun = spun_ns > sharing->sampled_ns / 2;
+    bool asks = spun_ns > sharing->sampled_ns / 2;
+    sharing->is_spun = spun_ns + taking_ns > sharing->sampled_ns / 2;
     sharing->is_false = false_ns > sharing->sampled_ns / 2;
     free(samples);
-    return (sharing->threads >= 2 || sharing->is_spun) && all >= SAMPLES_LEAST;
+    /* Who only asks waits for somebody, who need not have been seen; who takes a lock may be alone.
+     */
+    return (sharing->threads >= 2 || asks) && all >= SAMPLES_LEAST;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

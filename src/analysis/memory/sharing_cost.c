@@ -62,7 +62,10 @@ static void surround(const struct costing *costing, struct surroundings *around)
         around->reads |= access->access != HEURT_ACCESS_WRITE;
         around->writes |=
             access->access != HEURT_ACCESS_READ && access->access != HEURT_ACCESS_SPIN;
-        around->spun_ns += access->access == HEURT_ACCESS_SPIN ? access->sampled_ns : 0;
+        around->spun_ns +=
+            access->access == HEURT_ACCESS_SPIN || access->access == HEURT_ACCESS_TAKE
+                ? access->sampled_ns
+                : 0;
         uint64_t known = around->seen.count;
         if (map__put(&around->seen, &at, sizeof at, known) == known)
             around->atomic += access->access == HEURT_ACCESS_ATOMIC;
