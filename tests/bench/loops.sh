@@ -2,7 +2,7 @@
 # loops.sh BUILD: of the loops that hold at least 5 % of the CPU time of programs of Debian, how many can
 # be marked. Programs that are not installed are passed over. HOT_LOOPS_ALSO: more commands, one a line.
 set -u
-tool=$1/tests/tools/hot_loops
+tool=$(realpath "$1")/tests/tools/hot_loops
 source=$(cd "${0%/*}/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
