@@ -595,6 +595,10 @@ enum heurt_descriptor {
     HEURT_DESCRIPTOR_OTHER = 5,    /* eventfd, timerfd, epoll, directory … */
 };
 
+/* What stands as the descriptor of System V's queue of messages of that number, and the other way
+ * round; 0 and above: it is a descriptor. */
+#define HEURT_QUEUE_OF(number) (-2 - (number))
+
 /* In place of a channel that is written to: the other end of a Unix socket is not known but by what
  * this is without HEURT_CHANNEL_ACCEPTED: ends meet in the order in which they were connected and
  * accepted. */
@@ -628,7 +632,11 @@ enum heurt_descriptor {
     X(RECVMSG, 23, "recvmsg")       \
     X(RECVMMSG, 24, "recvmmsg")     \
     X(ACCEPT, 25, "accept")         \
-    X(CONNECT, 26, "connect")
+    X(CONNECT, 26, "connect")       \
+    X(MQ_SEND, 27, "mq_send")       \
+    X(MQ_RECEIVE, 28, "mq_receive") \
+    X(MSGSND, 29, "msgsnd")         \
+    X(MSGRCV, 30, "msgrcv")
 /* clang-format on */
 
 enum heurt_io {

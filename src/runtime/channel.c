@@ -33,7 +33,9 @@ enum channel_of {
     CHANNEL_SOCKET,
     CHANNEL_EVENT,
     CHANNEL_ADDRESSES,
-    CHANNEL_NAME
+    CHANNEL_NAME,
+    CHANNEL_QUEUE,
+    CHANNEL_QUEUE_V,
 };
 
 static uint64_t number_of(enum channel_of what, uint64_t number)
@@ -170,6 +172,20 @@ void channel__event_made(struct thread *thread, int descriptor)
     tell(thread, descriptor, HEURT_DESCRIPTOR_OTHER, number, number);
 }
 
+/* ---- queues of messages ---------------------------------------------------------------------- */
+
+uint64_t queue__word(struct thread *thread, int descriptor)
+{
+    uint32_t *told = &heurt_state.told_queues[(uint32_t)descriptor % TOLD_QUEUES];
+    uint32_t own = (uint32_t)descriptor + 1;
+    if (descriptor != -1 && __atomic_exchange_n(told, own, __ATOMIC_RELAXED) != own) {
+        uint64_t number = descriptor < 0 ? number_of(CHANNEL_QUEUE_V, (uint32_t)descriptor)
+                                         : number_of(CHANNEL_QUEUE, inode_of(descriptor));
+        tell(thread, descriptor, HEURT_DESCRIPTOR_PIPE, number, number);
+    }
+    return (uint32_t)descriptor | (uint64_t)HEURT_DESCRIPTOR_PIPE << 32;
+}
+
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
 static uint8_t kind_of_mode(mode_t mode)
@@ -246,6 +262,8 @@ void descriptors__forked(void)
 
 void descriptor__forget(int descriptor)
 {
+    if (descriptor >= 0)
+        heurt_state.told_queues[(uint32_t)descriptor % TOLD_QUEUES] = 0;
     if (descriptor >= 0 && descriptor < KINDS && heurt_state.descriptor_kinds)
         heurt_state.descriptor_kinds[descriptor] = HEURT_DESCRIPTOR_UNKNOWN;
 }

@@ -12,6 +12,9 @@ struct thread;
 /* The word that IO events have of it. At its first use the thread gets a CHANNEL event. A file that
  * is used often, or synced, is named. Seccomp too. */
 uint64_t descriptor__word(struct thread *thread, int descriptor, bool is_sync);
+/* Likewise of a queue of messages, which many may write to and read from; descriptor: POSIX's, or
+ * HEURT_QUEUE_OF System V's. */
+uint64_t queue__word(struct thread *thread, int descriptor);
 /* In a forked child: its files have no names yet, as it is a process of its own. */
 void descriptors__forked(void);
 /* Its number is another's from now on. Seccomp too. */

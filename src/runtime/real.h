@@ -3,6 +3,7 @@
 #define HEURT_RUNTIME_REAL_H
 
 #include <dirent.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,8 +14,10 @@
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/resource.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -166,6 +169,15 @@
     X(accept, int, (int, struct sockaddr *, socklen_t *))                                          \
     X(accept4, int, (int, struct sockaddr *, socklen_t *, int))                                    \
     X(connect, int, (int, const struct sockaddr *, socklen_t))                                     \
+    X(mq_send, int, (mqd_t, const char *, size_t, unsigned))                                       \
+    X(mq_timedsend, int, (mqd_t, const char *, size_t, unsigned, const struct timespec *))         \
+    X(mq_receive, ssize_t, (mqd_t, char *, size_t, unsigned *))                                    \
+    X(mq_timedreceive, ssize_t, (mqd_t, char *, size_t, unsigned *, const struct timespec *))      \
+    X(mq_close, int, (mqd_t))                                                                      \
+    X(msgsnd, int, (int, const void *, size_t, int))                                               \
+    X(msgrcv, ssize_t, (int, void *, size_t, long, int))                                           \
+    X(semop, int, (int, struct sembuf *, size_t))                                                  \
+    X(semtimedop, int, (int, struct sembuf *, size_t, const struct timespec *))                    \
     X(nanosleep, int, (const struct timespec *, struct timespec *))                                \
     X(clock_nanosleep, int, (clockid_t, int, const struct timespec *, struct timespec *))          \
     X(usleep, int, (useconds_t))                                                                   \

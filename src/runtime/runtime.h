@@ -179,6 +179,7 @@ enum stub_kind { STUB_PLAIN, STUB_ORDERED, STUB_FULL, STUB_KINDS };
 
 #define REGIONS_MAX 4096
 #define SHARED_STREAMS 64
+#define TOLD_QUEUES 64
 struct marked_region {
     uint32_t id, kind;
     char name[120];
@@ -296,6 +297,7 @@ struct state {
      * told (hook_stdio.c). */
     const void *shared_streams[SHARED_STREAMS];
     uint64_t named_streams[SHARED_STREAMS];
+    uint32_t told_queues[TOLD_QUEUES]; /* (atomic) descriptors and 1: the trace knows what it is */
 
     struct r_debug *loader; /* <link.h> */
     bool sees_system_calls; /* module__see_system_calls was called */

@@ -23,7 +23,7 @@ teller() { # a program that has output of its own
 }
 
 @test "--hot samples the program, then records the functions that it spent its time in" {
-    run -0 --separate-stderr "$HEURT" record --hot -o t "$PROGRAMS/structure_known" --iterations 100
+    run -0 --separate-stderr "$HEURT" record --hot -o t "$PROGRAMS/structure_known" --iterations 30000
     "$HEURT" report -i t --json 2>/dev/null >report.json
     [ "$("$JSON_GET" report.json coverage.requested)" -gt 0 ] || fail "$(head -c 2000 report.json)"
 }

@@ -54,7 +54,7 @@ static void describe_lock(const struct event *event, struct call *call)
 static bool io_has_size(uint32_t io)
 {
     return (io >= HEURT_IO_READ && io <= HEURT_IO_SENDFILE) ||
-           (io >= HEURT_IO_SEND && io <= HEURT_IO_RECVMMSG);
+           (io >= HEURT_IO_SEND && io <= HEURT_IO_RECVMMSG) || io >= HEURT_IO_MQ_SEND;
 }
 
 /* A new descriptor, or the one that goes away, says nothing about the time that it takes; and

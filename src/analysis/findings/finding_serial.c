@@ -129,7 +129,7 @@ static void add_serial(struct finder *finder, size_t first, const struct row_of_
 #define OFTEN_IN_ORDER 4 /* so many times as many as live at a time */
 #define IN_ORDER_PART 2  /* of the time in which fewer live: in so much of it the oldest does */
 
-struct change { /* a thread starts, or ends */
+struct life_change { /* a thread starts, or ends */
     uint64_t tick;
     uint32_t thread; /* by their starts */
     bool ends;
@@ -137,27 +137,27 @@ struct change { /* a thread starts, or ends */
 
 static int by_tick(const void *a, const void *b)
 {
-    const struct change *left = a, *right = b;
+    const struct life_change *left = a, *right = b;
     return ORDER(left->tick, right->tick) ?: (int)right->ends - (int)left->ends;
 }
 
-/* Of the threads that a process starts, all but its first: struct change, by time. */
+/* Of the threads that a process starts, all but its first: struct life_change, by time. */
 static struct vec changes_of(const struct finder *finder, uint32_t process, size_t first)
 {
-    struct vec changes = VEC_OF(struct change);
+    struct vec changes = VEC_OF(struct life_change);
     uint32_t count = 0;
     for (size_t i = first + 1; i < finder->profile->threads.count; i++) {
         const struct trace_thread *thread = trace_thread_at(finder, i);
         if (thread->process != process)
             continue;
-        vec__push(&changes, &(struct change){thread->start_tick, count, false});
-        vec__push(&changes, &(struct change){thread->end_tick, count++, true});
+        vec__push(&changes, &(struct life_change){thread->start_tick, count, false});
+        vec__push(&changes, &(struct life_change){thread->end_tick, count++, true});
     }
     vec__sort(&changes, by_tick);
     return changes;
 }
 
-struct window {
+struct life_window {
     uint32_t most;         /* that live at a time */
     uint64_t full, scarce; /* ticks: in which so many live, and fewer */
     uint64_t in_order; /* of the scarce ones: until the last one starts, in which the oldest still
@@ -170,7 +170,7 @@ static uint32_t most_at_a_time(const struct vec *changes)
 {
     uint64_t ticks[LEVELS] = {0}, all = 0, above = 0, last = 0;
     uint32_t alive = 0, most = LEVELS;
-    VEC_EACH (change, changes, struct change) {
+    VEC_EACH (change, changes, struct life_change) {
         if (alive >= LEVELS)
             return 0;
         ticks[alive] += alive ? change->tick - last : 0;
@@ -184,13 +184,13 @@ static uint32_t most_at_a_time(const struct vec *changes)
 }
 
 /* The oldest that may live is so many before the last that started. */
-static struct window window_of(const struct vec *changes)
+static struct life_window window_of(const struct vec *changes)
 {
-    struct window window = {.most = most_at_a_time(changes)};
+    struct life_window window = {.most = most_at_a_time(changes)};
     bool *ended = memory__zeroed(changes->count, sizeof *ended);
     uint32_t alive = 0, started = 0;
     uint64_t tick = 0;
-    VEC_EACH (change, changes, struct change) {
+    VEC_EACH (change, changes, struct life_change) {
         uint64_t ticks = change->tick - tick;
         bool is_last = started == changes->count / 2; /* what is left comes to its end */
         if (started && alive >= window.most)
@@ -214,7 +214,7 @@ static void add_in_order(struct finder *finder, uint32_t process, const struct s
     if (lives->count < OFTEN || lives->lives_ns / lives->count < LEAST_NS)
         return;
     struct vec changes = changes_of(finder, process, started->first);
-    struct window window = window_of(&changes);
+    struct life_window window = window_of(&changes);
     vec__free(&changes);
     uint64_t taken_ns = trace__ns(finder->trace, window.full + window.scarce);
     uint64_t needs_ns = ns__larger(lives->longest_ns, lives->lives_ns / (window.most ?: 1));

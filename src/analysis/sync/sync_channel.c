@@ -116,6 +116,8 @@ static enum transfer transfer_of(uint32_t call)
     case HEURT_IO_RECVFROM:
     case HEURT_IO_RECVMSG:
     case HEURT_IO_RECVMMSG:
+    case HEURT_IO_MQ_RECEIVE:
+    case HEURT_IO_MSGRCV:
         return TRANSFER_IN;
     case HEURT_IO_WRITE:
     case HEURT_IO_WRITEV:
@@ -124,6 +126,8 @@ static enum transfer transfer_of(uint32_t call)
     case HEURT_IO_SENDMSG:
     case HEURT_IO_SENDMMSG:
     case HEURT_IO_SENDFILE:
+    case HEURT_IO_MQ_SEND:
+    case HEURT_IO_MSGSND:
         return TRANSFER_OUT;
     case HEURT_IO_POLL:
     case HEURT_IO_SELECT:

@@ -206,7 +206,11 @@ static void put_size(const struct fields *fields, uint32_t call, uint64_t word)
 static void put_descriptor(const struct fields *fields, uint64_t word)
 {
     const char *kind = descriptor_kind((uint32_t)(word >> 32));
-    fields__signed(fields, "fd", NULL, (int32_t)(uint32_t)word);
+    int32_t descriptor = (int32_t)(uint32_t)word;
+    if (descriptor < -1)
+        fields__signed(fields, "queue", NULL, HEURT_QUEUE_OF(descriptor));
+    else
+        fields__signed(fields, "fd", NULL, descriptor);
     if (!fields->json)
         fputs(kind, fields->out);
     else if (*kind)

@@ -203,9 +203,10 @@ const struct glossary_word glossary_words[] = {
      .meaning = "Threads wait for an answer over a socket.",
      .measured = "The calls at sockets are recorded. A wait for requests from outside is idle.",
      .example = "Threads wait for an answer over a socket."},
-    {OF("pipe", FINDING_PIPE), .also = "pipes",
-     .meaning = "Threads wait for the other end of a pipe.",
-     .measured = "Reads and writes are recorded, and how many bytes are in the pipe.",
+    {OF("pipe", FINDING_PIPE), .also = "pipes|queue|message queue|eventfd",
+     .meaning = "Threads wait for the other end of a pipe, an eventfd, or a queue of messages of "
+                "the system.",
+     .measured = "Reads and writes are recorded, and how many bytes are in the pipe or queue.",
      .example = "Threads wait for the other end of a pipe."},
     {OF("message", FINDING_MESSAGE), .also = "messages|MPI",
      .meaning = "Ranks of a parallel program wait for a message.",

@@ -143,6 +143,14 @@ static bool waits_for_processes(const struct report *report, const struct findin
     return at->kind == CLASS_SLEEP && strcmp(at->function, "waitpid") == 0;
 }
 
+/* Whether what is told as a pipe is a queue of messages. */
+static bool is_queue(const struct report *report, const struct finding *finding)
+{
+    const char *function = leader_of(report, finding)->what.at.function;
+    return finding->category == FINDING_PIPE &&
+           (strncmp(function, "mq_", 3) == 0 || strncmp(function, "msg", 3) == 0);
+}
+
 static const char *doing_of(const struct report *report, const struct finding *finding)
 {
     if (finding->is_herd)
@@ -150,7 +158,8 @@ static const char *doing_of(const struct report *report, const struct finding *f
     if (finding->join_order == JOIN_IN_ORDER)
         return "Threads are waited for in the order of their start, while others are done";
     if (finding->join_order != JOIN_SERIAL)
-        return doings[finding->category];
+        return is_queue(report, finding) ? "Threads wait for a message in a queue"
+                                         : doings[finding->category];
     return waits_for_processes(report, finding)
                ? "Processes are started and waited for one after another"
                : "Threads are started and waited for one after another";

@@ -16,11 +16,22 @@
 
 /* ---- what was waited for --------------------------------------------------------------------- */
 
+/* What stands as the descriptor may be a queue of messages. */
+static struct profile_key as_told(const struct profile_key *key)
+{
+    int32_t descriptor = (int32_t)key->value;
+    return strcmp(key->name, "fd") == 0 && descriptor < -1
+               ? (struct profile_key){"queue", (uint64_t)HEURT_QUEUE_OF(descriptor)}
+               : *key;
+}
+
 char *class__keys(const struct class_definition *class)
 {
     char *text = memory__text("");
-    VEC_EACH (key, &class->keys, struct profile_key)
-        text = text__append(text, "%s%s=%" PRIu64, *text ? " " : "", key->name, key->value);
+    VEC_EACH (key, &class->keys, struct profile_key) {
+        struct profile_key told = as_told(key);
+        text = text__append(text, "%s%s=%" PRIu64, *text ? " " : "", told.name, told.value);
+    }
     return text;
 }
 
@@ -43,12 +54,13 @@ static char *keys_in_words(const struct profile_class *class)
     VEC_EACH (key, &class->what.keys, struct profile_key) {
         char low[16], high[16];
         const char *comma = *text ? "," : "";
+        struct profile_key told = as_told(key);
         if (strcmp(key->name, "size_class") == 0 && key->value < 63)
             text = text__append(text, "%s %s to %s", comma,
                                 bytes__format(key->value ? 1ull << key->value : 0, low),
                                 bytes__format((2ull << key->value) - 1, high));
         else
-            text = text__append(text, "%s %s %" PRIu64, comma, key->name, key->value);
+            text = text__append(text, "%s %s %" PRIu64, comma, told.name, told.value);
     }
     return text;
 }
