@@ -595,8 +595,3 @@ const struct trace *drawn_run__trace(const struct drawn_run *run)
 {
     return run->trace;
 }
-
-double drawn_run__scale(const struct drawn_run *run)
-{
-    return (double)run->step / (double)run->length;
-}
