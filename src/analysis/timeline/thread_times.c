@@ -91,11 +91,6 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
         keep_longest(part, entry, occurrence);
 }
 
-static const struct trace_thread *thread_of(const struct thread_times_part *part)
-{
-    return VEC_AT(trace__threads(part->walk->trace), struct trace_thread, part->thread);
-}
-
 static const struct profile_thread *row_of(const struct thread_times_part *part)
 {
     return VEC_AT(&part->walk->profile->threads, struct profile_thread, part->thread);
@@ -144,7 +139,8 @@ static void *thread(void *self, unsigned lane, uint32_t thread)
     part->walk = walk;
     part->thread = thread;
     part->states = &walk->thread_times->threads[thread];
-    *part->states = thread_states__new(since_start(part, thread_of(part)->start_tick), walk->most);
+    *part->states = thread_states__new(
+        since_start(part, trace__thread_at(walk->trace, thread)->start_tick), walk->most);
     part->states->knows_cpu = row_of(part)->has_kernel;
     part->unfinished_from = UINT64_MAX;
     part->watcher = (struct thread_watcher){.occurrence = occurrence,

@@ -43,16 +43,9 @@ static void learn_places(struct waits_walk *walk)
     }
 }
 
-static uint32_t process_of(const struct waits_walk *walk, uint32_t thread)
-{
-    const struct vec *threads = trace__threads(walk->run->trace);
-    uint32_t process = VEC_AT(threads, struct trace_thread, thread)->process;
-    return VEC_AT(trace__processes(walk->run->trace), struct trace_process, process)->serial;
-}
-
 static bool is_idle(const struct waits_walk *walk, const struct sync_event *event)
 {
-    const struct place_key key = {process_of(walk, event->thread), event->site};
+    const struct place_key key = {trace__serial_of(walk->run->trace, event->thread), event->site};
     uint64_t index = map__get(&walk->place_of, &key, sizeof key);
     if (index == MAP_ABSENT)
         return false;

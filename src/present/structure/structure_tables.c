@@ -217,8 +217,7 @@ static struct table_rows thread_rows(const void *row)
     const struct group_cells *group = row;
     struct table_rows rows = table_rows__of(&group_threads_table);
     VEC_EACH (number, &group->of.threads, uint32_t) {
-        const struct trace_thread *thread =
-            VEC_AT(trace__threads(group->shown->report->trace), struct trace_thread, *number);
+        const struct trace_thread *thread = trace__thread_at(group->shown->report->trace, *number);
         TABLE_ROW(&rows, structure_thread_cells, thread->tid, thread->name);
     }
     return rows;

@@ -39,8 +39,7 @@ char *view__role_name(const struct view *view, uint32_t thread)
 /* Threads that were given names have numbers in them, which a role has not. */
 char *view__thread_name(const struct view *view, uint32_t thread)
 {
-    const struct trace_thread *row =
-        VEC_AT(trace__threads(view->subject.report->trace), struct trace_thread, thread);
+    const struct trace_thread *row = trace__thread_at(view->subject.report->trace, thread);
     const struct findings *findings = view->subject.report->findings;
     const struct role *role = VEC_AT(&findings->roles, struct role, findings->roles_of[thread]);
     char *name = role->name ? memory__text(row->name) : view__role_name(view, thread);
