@@ -179,7 +179,7 @@ static void tell_events(const struct walk_group *group, uint32_t thread, void *c
     }
     if (!count)
         return;
-    trace_cursor__start(&cursor, trace, VEC_AT(trace__threads(trace), struct trace_thread, thread));
+    trace_cursor__start(&cursor, trace, trace__thread_at(trace, thread));
     while (take_some(&cursor, take, listeners[0]) && trace_cursor__next(&cursor, &event)) {
         listen[0](listeners[0], &event); /* as most often, the only one */
         for (size_t i = 1; i < count; i++)

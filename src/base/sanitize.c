@@ -6,78 +6,86 @@
 #include <stdint.h>
 #include <string.h>
 
+#define FOREIGN UINT32_MAX
+
+static size_t foreign_byte(uint32_t *point)
+{
+    *point = FOREIGN;
+    return 1;
+}
+
 /* Length of the UTF-8 character at text (RFC 3629: shortest form, no surrogates, ≤ U+10FFFF) and
- * its code point; 0 when the bytes are none. */
-static size_t character_bytes(const unsigned char *text, uint32_t *point)
+ * its code point; of a byte that begins none, 1 and FOREIGN. */
+static size_t character_bytes(const char *text, uint32_t *point)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned char first = *text;
+    unsigned char first = (unsigned char)*text;
     *point = first;
     if (first < 0x80)
         return 1;
     size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
     if (first < 0xc2 || first > 0xf4)
-        return 0;
+        return foreign_byte(point);
     *point = first & (0xffu >> (length + 1));
     for (size_t i = 1; i < length; i++) {
         if ((text[i] & 0xc0) != 0x80)
-            return 0;
+            return foreign_byte(point);
         *point = *point << 6 | (text[i] & 0x3f);
     }
     if (*point < smallest[length] || *point > 0x10ffff || (*point >= 0xd800 && *point < 0xe000))
-        return 0;
+        return foreign_byte(point);
     return length;
 }
 
-/* Control characters (C0, DEL, C1), line separators, and marks of the direction of writing. */
-static bool is_obeyed(uint32_t point)
+/* A copy in which write has put each character, in WRITTEN_MOST bytes at most. */
+#define WRITTEN_MOST 6
+static char *rewrite(const char *text,
+                     char *(*write)(char *to, const char *from, size_t length, uint32_t point))
 {
-    return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x061c ||
+    text = text ? text : "";
+    char *copy = memory__zeroed(strlen(text) + 1, WRITTEN_MOST), *to = copy;
+    for (uint32_t point; *text;) {
+        size_t length = character_bytes(text, &point);
+        to = write(to, text, length, point);
+        text += length;
+    }
+    return copy;
+}
+
+/* Control characters (C0, DEL, C1), line separators, and marks of the direction of writing; and
+ * what is no character. */
+static bool is_harmful(uint32_t point)
+{
+    return point == FOREIGN || point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x061c ||
            (point >= 0x200e && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||
            (point >= 0x2066 && point <= 0x2069);
 }
 
-static size_t put_escape(char *to, uint32_t point)
+static char *write_shown(char *to, const char *from, size_t length, uint32_t point)
 {
+    if (!is_harmful(point))
+        return mempcpy(to, from, length);
     if (point == '\n')
-        return (size_t)sprintf(to, "\\n");
+        return stpcpy(to, "\\n");
     if (point == '\t')
-        return (size_t)sprintf(to, "\\t");
-    return (size_t)sprintf(to, point < 0x100 ? "\\x%02x" : "\\u%04x", point);
+        return stpcpy(to, "\\t");
+    point = point == FOREIGN ? (unsigned char)*from : point;
+    return to + sprintf(to, point < 0x100 ? "\\x%02x" : "\\u%04x", point);
 }
 
 char *text__for_screen(const char *text)
 {
-    const unsigned char *from = (const unsigned char *)(text ? text : "");
-    char *clean = memory__zeroed(strlen((const char *)from) + 1, 6);
-    char *to = clean;
-    while (*from) {
-        uint32_t point;
-        size_t length = character_bytes(from, &point);
-        if (length == 0 || is_obeyed(point)) {
-            to += put_escape(to, length ? point : *from);
-        } else {
-            memcpy(to, from, length);
-            to += length;
-        }
-        from += length ? length : 1;
-    }
-    return clean;
+    return rewrite(text, write_shown);
+}
+
+static char *write_utf8(char *to, const char *from, size_t length, uint32_t point)
+{
+    return point == FOREIGN ? stpcpy(to, "\xef\xbf\xbd") : mempcpy(to, from, length);
 }
 
 char *text__utf8(const char *text)
 {
-    const unsigned char *from = (const unsigned char *)(text ? text : "");
-    char *clean = memory__zeroed(strlen((const char *)from) + 1, 3);
-    char *to = clean;
-    while (*from) {
-        uint32_t point;
-        size_t length = character_bytes(from, &point);
-        memcpy(to, length ? (const char *)from : "\xef\xbf\xbd", length ? length : 3);
-        to += length ? length : 3;
-        from += length ? length : 1;
-    }
-    return clean;
+    return rewrite(text, write_utf8);
 }
 
 /* What stands in ASCII for the characters that screens are made of. */
@@ -98,47 +106,33 @@ static const char *plain_character(uint32_t point)
     return point >= 0x2580 && point < 0x25a0 ? "#" : "?"; /* a block of a bar, or foreign */
 }
 
-char *text__ascii(const char *text)
+static char *write_ascii(char *to, const char *from, size_t length, uint32_t point)
 {
-    const unsigned char *from = (const unsigned char *)(text ? text : "");
-    char *plain = memory__zeroed(strlen((const char *)from) + 1, 3);
-    char *to = plain;
-    while (*from) {
-        uint32_t point;
-        size_t length = character_bytes(from, &point);
-        if (length == 1)
-            *to++ = (char)*from;
-        else
-            to = stpcpy(to, length ? plain_character(point) : "?");
-        from += length ? length : 1;
-    }
-    return plain;
+    return stpcpy(to, length == 1 && point != FOREIGN ? (const char[]){*from, 0}
+                                                      : plain_character(point));
 }
 
-/* Bytes of what stands first in text, and whether a terminal may obey it: also what is no UTF-8. */
-static size_t first_bytes(const char *text, bool *is_harmful)
+char *text__ascii(const char *text)
 {
-    uint32_t point;
-    size_t length = character_bytes((const unsigned char *)text, &point);
-    *is_harmful = length == 0 || is_obeyed(point);
-    return length ? length : 1;
+    return rewrite(text, write_ascii);
 }
 
 bool text__is_harmless(const char *text)
 {
-    bool is_harmful = false;
-    while (*text && !is_harmful)
-        text += first_bytes(text, &is_harmful);
-    return !is_harmful;
+    for (uint32_t point; *text;) {
+        text += character_bytes(text, &point);
+        if (is_harmful(point))
+            return false;
+    }
+    return true;
 }
 
 void text__blunt(char *text, const char *kept)
 {
     char *to = text;
-    while (*text) {
-        bool is_harmful;
-        size_t length = first_bytes(text, &is_harmful);
-        if (is_harmful && !strchr(kept, *text)) {
+    for (uint32_t point; *text;) {
+        size_t length = character_bytes(text, &point);
+        if (is_harmful(point) && !strchr(kept, *text)) {
             *to++ = '?';
         } else {
             memmove(to, text, length);
@@ -152,15 +146,14 @@ void text__blunt(char *text, const char *kept)
 void json__put_harmless(const char *json, FILE *out)
 {
     const char *from = json;
-    while (*json) {
-        uint32_t point;
-        size_t length = character_bytes((const unsigned char *)json, &point);
-        if (length && is_obeyed(point) && point >= 0x7f) {
+    for (uint32_t point; *json;) {
+        size_t length = character_bytes(json, &point);
+        if (is_harmful(point) && point >= 0x7f && point != FOREIGN) {
             fwrite_unlocked(from, 1, (size_t)(json - from), out);
             fprintf(out, "\\u%04x", point);
             from = json + length;
         }
-        json += length ? length : 1;
+        json += length;
     }
     fputs_unlocked(from, out);
 }

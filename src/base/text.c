@@ -30,6 +30,13 @@ char *text__join(char *text, const char *between, const char *more)
     return text;
 }
 
+void texts__free(struct vec *texts)
+{
+    VEC_EACH (text, texts, char *)
+        free(*text);
+    vec__free(texts);
+}
+
 const char *path__name(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -11,10 +11,15 @@
 #ifndef HEURT_BASE_TEXT_H
 #define HEURT_BASE_TEXT_H
 
+#include "base/vec.h"
+
 /* text (NULL: "") and behind it what the format says. The arguments may not be the text itself. */
 char *text__append(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* text, between unless text is empty (or NULL), and more. */
 char *text__join(char *text, const char *between, const char *more);
+
+/* A vec of char *, which own their texts. */
+void texts__free(struct vec *texts);
 
 /* What stands behind the last slash of a path, within it; all of it where nothing does. */
 const char *path__name(const char *path);

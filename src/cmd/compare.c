@@ -32,12 +32,6 @@ static int refuse(int code, const char *about, const struct error *error)
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
-static bool is_function(const struct profile_class *class)
-{
-    return class->what.at.kind == CLASS_CALL || class->what.at.kind == CLASS_REGION ||
-           class->what.at.kind == CLASS_ITERATION || class->what.at.kind == CLASS_LOOP;
-}
-
 /* The first of that name, and how many there are: functions, or else hooked calls by their names or
  * their callers'. */
 static size_t find_name(const struct report *report, const char *pattern, bool functions,
@@ -47,7 +41,8 @@ static size_t find_name(const struct report *report, const char *pattern, bool f
     *matching = 0;
     VEC_EACH (class, &report->profile->classes, struct profile_class) {
         rank++;
-        if (is_function(class) != functions || !class__is_named(report, class, pattern))
+        if (class_kind__is_code(class->what.at.kind) != functions ||
+            !class__is_named(report, class, pattern))
             continue;
         first = first ? first : rank;
         ++*matching;

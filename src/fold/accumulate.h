@@ -161,5 +161,10 @@ static inline unsigned histogram__bucket(uint64_t duration)
     return (octave + 1) * HISTOGRAM_STEPS + (unsigned)(duration >> octave & (HISTOGRAM_STEPS - 1));
 }
 uint64_t histogram__lower(unsigned bucket);
+/* Its last one. */
+static inline uint64_t histogram__upper(unsigned bucket)
+{
+    return bucket + 1 < HISTOGRAM_BUCKETS ? histogram__lower(bucket + 1) - 1 : UINT64_MAX;
+}
 
 #endif

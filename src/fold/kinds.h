@@ -41,6 +41,13 @@ enum class_kind call__kind(const struct event *event);
 /* What a wait of that kind is; COMPONENT_RUNNING: functions and regions. */
 enum component class_kind__component(enum class_kind kind);
 
+/* Code of the program, which is measured, and no call with a meaning. */
+static inline bool class_kind__is_code(enum class_kind kind)
+{
+    return kind == CLASS_CALL || kind == CLASS_REGION || kind == CLASS_ITERATION ||
+           kind == CLASS_LOOP;
+}
+
 /* Whether occurrences of that kind wait for other threads alone, or need not be at all: undisturbed
  * they take no time, so that one is enough to know what was lost. False: the fastest occurrence has
  * to tell. */

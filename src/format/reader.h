@@ -136,6 +136,23 @@ const struct heurt_session *trace__session(const struct trace *trace);
 const struct vec *trace__processes(const struct trace *trace); /* struct trace_process, by serial */
 const struct vec *trace__threads(const struct trace *trace);   /* struct trace_thread, by serial */
 
+/* index: in these. */
+static inline struct trace_process *trace__process_at(const struct trace *trace, size_t index)
+{
+    return VEC_AT(trace__processes(trace), struct trace_process, index);
+}
+
+static inline struct trace_thread *trace__thread_at(const struct trace *trace, size_t index)
+{
+    return VEC_AT(trace__threads(trace), struct trace_thread, index);
+}
+
+/* The serial of the process of a thread. */
+static inline uint32_t trace__serial_of(const struct trace *trace, size_t thread)
+{
+    return trace__process_at(trace, trace__thread_at(trace, thread)->process)->serial;
+}
+
 /* The events are in the file that the recorder made: not in a copy, nor packed. */
 bool trace__is_as_recorded(const struct trace *trace);
 
@@ -161,6 +178,12 @@ uint64_t trace__damaged_chunks(const struct trace *trace);
 /* A span of ticks in ns; a tick as ns since the session's start. Exact to the rate measured between
  * the first and the last clock pair in the file. */
 uint64_t trace__ns(const struct trace *trace, uint64_t ticks);
+/* Of what may be negative. */
+static inline int64_t trace__ns_between(const struct trace *trace, int64_t ticks)
+{
+    return ticks < 0 ? -(int64_t)trace__ns(trace, (uint64_t)-ticks)
+                     : (int64_t)trace__ns(trace, (uint64_t)ticks);
+}
 uint64_t trace__since_start_ns(const struct trace *trace, uint64_t tick);
 /* The other way round: the least span, and the first tick, of that many ns; UINT64_MAX: there is
  * none. */

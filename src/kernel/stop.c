@@ -219,7 +219,7 @@ static void resume(struct stopped_thread *thread, int signal_number)
         thread->phase = ENDING;
 }
 
-bool stopped_thread__in_call(const struct stopped_thread *thread)
+static bool is_in_call(const struct stopped_thread *thread)
 {
     return (int64_t)thread->registers.orig_rax >= 0;
 }
@@ -256,7 +256,7 @@ static bool is_repeatable(uint64_t call)
  * make the call again, it stands before it, and rax is the call's number. */
 static bool has_result(const struct stopped_thread *thread)
 {
-    return stopped_thread__in_call(thread) && thread->registers.rip == thread->registers.rcx;
+    return is_in_call(thread) && thread->registers.rip == thread->registers.rcx;
 }
 
 static bool was_interrupted(const struct stopped_thread *thread)
@@ -652,7 +652,7 @@ const struct vec *stop__threads(const struct stop *stop)
 int stop__step(struct stop *stop, struct stopped_thread *thread)
 {
     if (thread->phase != STOPPED || thread->signal || thread->by_job_control ||
-        stopped_thread__in_call(thread) || ptrace(PTRACE_SINGLESTEP, thread->tid, NULL, NULL) != 0)
+        is_in_call(thread) || ptrace(PTRACE_SINGLESTEP, thread->tid, NULL, NULL) != 0)
         return -EAGAIN;
     thread->phase = ASKED;
     thread->stepping = true;

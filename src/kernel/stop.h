@@ -65,7 +65,6 @@ bool stop__tend(struct stop *stop);
 
 /* Between begin and end. */
 const struct vec *stop__threads(const struct stop *stop); /* struct stopped_thread */
-bool stopped_thread__in_call(const struct stopped_thread *thread);
 /* Lets it execute one instruction. -EAGAIN: it is in a system call or about to get a signal, or did
  * not come back in time. */
 int stop__step(struct stop *stop, struct stopped_thread *thread);

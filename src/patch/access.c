@@ -128,12 +128,6 @@ static struct access_step *step_at(const struct stepped *stepped, uint64_t offse
     return low < stepped->steps.count && stepped->start + step->at == offset ? step : NULL;
 }
 
-static bool is_direct(enum branch branch)
-{
-    return branch == BRANCH_JUMP || branch == BRANCH_CONDITIONAL || branch == BRANCH_SHORT ||
-           branch == BRANCH_ABORTED;
-}
-
 /* Calls go on behind themselves, but not with what was before them. */
 static bool parts_flow(const struct instruction *instruction)
 {
@@ -280,7 +274,7 @@ static void decode_function(const struct code_accesses *self, struct stepped *st
         struct access_step step = {(uint32_t)(at - stepped->start), instruction.zydis.length,
                                    parts_flow(&instruction), false};
         vec__push(&stepped->steps, &step);
-        if (is_direct(instruction.branch)) {
+        if (branch__is_direct(instruction.branch)) {
             vec__push(&targets, &instruction.target);
             struct code_region back = {.start = instruction.target, .end = at};
             if (back.start >= stepped->start && back.start <= at) {
@@ -452,7 +446,7 @@ static bool may_spin(const struct instruction *instruction, const ZydisDecodedOp
     case ZYDIS_MNEMONIC_PAUSE:
         return true;
     default:
-        return instruction__is_nop(instruction) || is_direct(instruction->branch) ||
+        return instruction__is_nop(instruction) || branch__is_direct(instruction->branch) ||
                (!memory && step_of(instruction) != 0);
     }
 }
@@ -667,7 +661,7 @@ static size_t target_of(const struct body *body, size_t i)
 {
     const struct instruction *instruction = body_at(body, i);
     size_t count = body->instructions.count;
-    if (!is_direct(instruction->branch))
+    if (!branch__is_direct(instruction->branch))
         return SIZE_MAX;
     size_t target = FIRST_WHERE(k, count, body_at(body, k)->address >= instruction->target);
     return target < count && body_at(body, target)->address == instruction->target ? target

@@ -389,7 +389,8 @@ static void run(struct cfa_walk *walk, const uint8_t *from, const uint8_t *to)
     }
 }
 
-void cfa_range__rows(const struct cfa_range *range, struct vec *rows)
+/* Appends the range's rows (struct cfa_row, by address, without gaps) to rows. */
+static void append_rows(const struct cfa_range *range, struct vec *rows)
 {
     struct cfa_walk walk = {.range = range, .address = range->start, .rule = {.expression = true}};
     run(&walk, range->initial, range->initial_end);
@@ -409,7 +410,7 @@ bool cfa_cursor__seek(struct cfa_cursor *cursor, uint64_t address)
         const struct cfa_range *range = cfa_table__find(cursor->table, address);
         cursor->rows.count = 0;
         if (range && !range->signal_frame)
-            cfa_range__rows(range, &cursor->rows);
+            append_rows(range, &cursor->rows);
     }
     VEC_EACH (row, &cursor->rows, struct cfa_row)
         if (address >= row->start && address < row->end) {

@@ -49,9 +49,6 @@ void cfa_table__free(struct cfa_table *table);
 /* The range that covers address, or NULL. */
 const struct cfa_range *cfa_table__find(const struct cfa_table *table, uint64_t address);
 
-/* Appends the range's rows (struct cfa_row, by address, without gaps) to rows. */
-void cfa_range__rows(const struct cfa_range *range, struct vec *rows);
-
 /* Walks along code. */
 struct cfa_cursor {
     const struct cfa_table *table;

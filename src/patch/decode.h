@@ -26,6 +26,13 @@ enum branch {
     BRANCH_FAR,        /* far jumps, calls and returns, iret */
 };
 
+/* It may go on at its target within the function. */
+static inline bool branch__is_direct(enum branch branch)
+{
+    return branch == BRANCH_JUMP || branch == BRANCH_CONDITIONAL || branch == BRANCH_SHORT ||
+           branch == BRANCH_ABORTED;
+}
+
 struct instruction {
     ZydisDecodedInstruction zydis;
     ZydisDecoderContext context;

@@ -42,12 +42,6 @@ static struct flow_instruction *instruction_at(const struct control_flow *flow, 
     return VEC_FIND(&flow->instructions, struct flow_instruction, address, address);
 }
 
-static bool is_direct(uint8_t branch)
-{
-    return branch == BRANCH_JUMP || branch == BRANCH_CONDITIONAL || branch == BRANCH_SHORT ||
-           branch == BRANCH_ABORTED;
-}
-
 static bool ends_flow(uint8_t branch)
 {
     return branch == BRANCH_JUMP || branch == BRANCH_JUMP_INDIRECT || branch == BRANCH_RETURN ||
@@ -65,11 +59,11 @@ static bool mark_branches(struct control_flow *flow)
     struct flow_instruction *items = flow->instructions.items;
     items[0].leads = true;
     for (size_t i = 0; i < flow->instructions.count; i++) {
-        if (!is_direct(items[i].branch) && !ends_flow(items[i].branch))
+        if (!branch__is_direct(items[i].branch) && !ends_flow(items[i].branch))
             continue;
         if (i + 1 < flow->instructions.count)
             items[i + 1].leads = true;
-        if (!is_direct(items[i].branch) || !is_inside(flow, items[i].target))
+        if (!branch__is_direct(items[i].branch) || !is_inside(flow, items[i].target))
             continue;
         struct flow_instruction *target = instruction_at(flow, items[i].target);
         if (!target)
@@ -123,7 +117,7 @@ static bool *find_explained(const struct control_flow *flow)
     for (uint32_t i = 0; i < flow->blocks.count; i++) {
         const struct flow_instruction *last = last_of(flow, block_of(flow, i));
         uint32_t target =
-            is_direct(last->branch) ? flow__block_at(flow, last->target) : FLOW_OUTSIDE;
+            branch__is_direct(last->branch) ? flow__block_at(flow, last->target) : FLOW_OUTSIDE;
         if (target != FLOW_OUTSIDE)
             explained[target] = true;
         if (!ends_flow(last->branch) && i + 1 < flow->blocks.count)
@@ -148,7 +142,7 @@ static void link_after(struct control_flow *flow)
         block->first_after = (uint32_t)flow->after.count;
         if (!ends_flow(last->branch) && i + 1 < flow->blocks.count)
             add_after(flow, block, i + 1);
-        if (is_direct(last->branch) && is_inside(flow, last->target))
+        if (branch__is_direct(last->branch) && is_inside(flow, last->target))
             add_after(flow, block, flow__block_at(flow, last->target));
         if (last->branch == BRANCH_JUMP_INDIRECT)
             add_tables(flow, block, explained);

@@ -356,7 +356,7 @@ int plan__make(const struct plan_request *request, const struct trace_module *mo
     return 0;
 }
 
-void refusals__free(struct vec *refusals)
+static void free_refusals(struct vec *refusals)
 {
     VEC_EACH (refusal, refusals, struct refused_function) {
         free(refusal->function);
@@ -375,7 +375,7 @@ void plan__free(struct plan *plan)
         free(function->argument_names);
     }
     vec__free(&plan->functions);
-    refusals__free(&plan->refusals);
-    refusals__free(&plan->unmatched);
+    free_refusals(&plan->refusals);
+    free_refusals(&plan->unmatched);
     free(plan);
 }

@@ -56,6 +56,5 @@ int plan__make(const struct plan_request *request, const struct trace_module *mo
 struct plan *plan__system_calls(const struct trace_module *modules, size_t module_count,
                                 const char *cache);
 void plan__free(struct plan *plan);
-void refusals__free(struct vec *refusals); /* of struct refused_function; leaves it empty */
 
 #endif

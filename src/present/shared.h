@@ -3,6 +3,7 @@
 #define HEURT_PRESENT_SHARED_H
 
 #include "base/sanitize.h"
+#include "base/text.h"
 #include "present/present.h"
 
 /* ---- words.c: numbers and names as people read them ------------------------------------------ */
@@ -172,7 +173,6 @@ char *report__budget(const struct report *report);
 /* Everything that makes the report less certain, as far as its profile (which may be NULL here) and
  * its trace tell: sentences (char *), texts__free it. */
 struct vec report__warnings(const struct report *report);
-void texts__free(struct vec *texts); /* a vec of char * that own their text */
 
 /* ---- coverage.c ------------------------------------------------------------------------------ */
 

@@ -544,7 +544,9 @@ static void leave_out_given(struct live *live, uint32_t serial, uint32_t id, con
     trace__close(trace);
 }
 
-void live__leave_out(struct live *live, uint32_t process, uint32_t id, const char *reason)
+/* Takes the patch of a function of that process image away: a live one in every process, and for
+ * good. Why goes into the trace. */
+static void leave_out(struct live *live, uint32_t process, uint32_t id, const char *reason)
 {
     uint32_t index = (id - HEURT_EVENT_LIVE) / 2;
     if (HEURT_IS_LOOP(id))
@@ -570,7 +572,7 @@ static void leave_out_too_frequent(struct live *live)
         char *reason = memory__format(
             HEURT_LEFT_OUT "%.1f s: %s",
             (double)(clock__ns(CLOCK_MONOTONIC) - session->start.monotonic_ns) / 1e9, why);
-        live__leave_out(live, (uint32_t)(slot >> 32) - 1, (uint32_t)slot, reason);
+        leave_out(live, (uint32_t)(slot >> 32) - 1, (uint32_t)slot, reason);
         free(reason);
         __atomic_store_n(&session->too_frequent[i], 0, __ATOMIC_RELAXED);
     }

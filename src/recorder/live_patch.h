@@ -38,10 +38,6 @@ void live__follow_inwards(struct live *live, struct vec places, uint64_t least_n
 /* Does what is to be done now. Returns how many ms may pass until it is called again. */
 int live__look(struct live *live);
 
-/* Takes the patch of a function of that process image away: a live one in every process, and for
- * good. Why goes into the trace. */
-void live__leave_out(struct live *live, uint32_t process, uint32_t id, const char *reason);
-
 /* For tests: takes all patches away, or puts them back. */
 void live__set_all(struct live *live, bool patched);
 

@@ -777,8 +777,6 @@ bool session__attach(void);
 /* Whether this user has a number here, so that "the same user" says something. */
 bool user__is_known(void);
 bool session__has_ended(void);
-/* Leaves it for good, which the sentence tells readers. */
-void session__leave(const char *note);
 /* The result of a system call that changes the user: when it did, the process leaves. */
 long user__changed(long result);
 

@@ -188,7 +188,7 @@ static bool replace_header(char *header)
 
 /* Nothing more of it is recorded, and it has nothing more of the session: neither the trace to
  * write, nor a way to ask the recorder, nor does what it starts get it. */
-void session__leave(const char *note)
+static void leave_session(const char *note)
 {
     struct state *state = &heurt_state;
     /* A child of vfork has its parent's memory: what it becomes finds the trace closed to it. */
@@ -214,7 +214,7 @@ void session__leave(const char *note)
 long user__changed(long result)
 {
     if (result == 0)
-        session__leave(CHANGES_USER);
+        leave_session(CHANGES_USER);
     return result;
 }
 

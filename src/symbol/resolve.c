@@ -102,8 +102,7 @@ static bool is_expected_to_be_stripped(const char *path)
 static void add_address(struct resolver *resolver, size_t process, uint64_t address, uint64_t tick,
                         enum address_use use)
 {
-    const struct trace_process *owner =
-        VEC_AT(trace__processes(resolver->trace), struct trace_process, process);
+    const struct trace_process *owner = trace__process_at(resolver->trace, process);
     struct address_key key = {owner->serial, address};
     size_t count = resolver->known.count;
     if (address == 0 || map__put(&resolver->known, &key, sizeof key, count) != count)
@@ -288,7 +287,7 @@ static bool is_recent(uint64_t recent[RECENT], uint64_t address)
 
 static uint32_t serial_of(const struct resolver *resolver, const struct trace_thread *thread)
 {
-    return VEC_AT(trace__processes(resolver->trace), struct trace_process, thread->process)->serial;
+    return trace__process_at(resolver->trace, thread->process)->serial;
 }
 
 static void add_call(struct resolver *resolver, const struct trace_thread *thread,
@@ -371,8 +370,7 @@ static void add_samples(struct resolver *resolver)
         uint32_t index = sample_threads__of(known, sample);
         if (index >= trace__threads(resolver->trace)->count)
             continue;
-        const struct trace_thread *thread =
-            VEC_AT(trace__threads(resolver->trace), struct trace_thread, index);
+        const struct trace_thread *thread = trace__thread_at(resolver->trace, index);
         add_address(resolver, thread->process, sample->instruction, thread->start_tick,
                     ADDRESS_SAMPLE);
     }
@@ -387,8 +385,7 @@ static void add_sampled_lines(struct resolver *resolver)
         for (size_t i = 0; i < line->count; i++) {
             const struct line_sample *at =
                 VEC_AT(&found.samples, struct line_sample, line->first + i);
-            const struct trace_thread *thread =
-                VEC_AT(trace__threads(resolver->trace), struct trace_thread, at->thread);
+            const struct trace_thread *thread = trace__thread_at(resolver->trace, at->thread);
             struct named_object object = {.process = line->process,
                                           .serial = serial_of(resolver, thread),
                                           .address = at->address,

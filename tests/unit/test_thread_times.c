@@ -27,11 +27,11 @@ static uint64_t lived(const struct state_times *times)
 static void buckets_add_up_to_the_life_in_them(void **state)
 {
     (void)state;
-    struct thread_states states = thread_states__new(100);
+    struct thread_states states = thread_states__new(110, 100);
     struct state_times buckets[5];
     thread_states__add(&states, COMPONENT_LOCK, 120, 150);
     thread_states__add(&states, COMPONENT_SLEEP, 150, 210);
-    thread_states__end(&states, 110, 380);
+    thread_states__end(&states, 380);
     thread_states__fill(&states, 0, 500, 5, buckets);
     const uint64_t lives[5] = {0, 90, 100, 80, 0};
     for (int i = 0; i < 5; i++)
@@ -47,10 +47,10 @@ static void buckets_add_up_to_the_life_in_them(void **state)
 static void a_bucket_may_be_a_part_of_a_stretch(void **state)
 {
     (void)state;
-    struct thread_states states = thread_states__new(100);
+    struct thread_states states = thread_states__new(0, 100);
     struct state_times buckets[3];
     thread_states__add(&states, COMPONENT_DISK, 100, 1000);
-    thread_states__end(&states, 0, 2000);
+    thread_states__end(&states, 2000);
     thread_states__fill(&states, 500, 503, 3, buckets);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(buckets[i].ns[COMPONENT_DISK], 1);
@@ -62,14 +62,14 @@ static void a_bucket_may_be_a_part_of_a_stretch(void **state)
 static void a_wait_takes_over_what_is_no_want_of_a_cpu(void **state)
 {
     (void)state;
-    struct thread_states states = thread_states__new(100);
+    struct thread_states states = thread_states__new(100, 100);
     struct state_times times;
     thread_states__add(&states, COMPONENT_OTHER_BLOCKED, 110, 150);
     thread_states__add(&states, COMPONENT_RUNNABLE, 150, 160);
     thread_states__add_wait(&states, COMPONENT_LOCK, 100, 200, false);
     thread_states__add(&states, COMPONENT_RUNNABLE, 210, 220);
     thread_states__add_wait(&states, COMPONENT_OTHER_BLOCKED, 205, 230, true);
-    thread_states__end(&states, 100, 300);
+    thread_states__end(&states, 300);
     thread_states__fill(&states, 0, 400, 1, &times);
     assert_int_equal(times.ns[COMPONENT_LOCK], 90);
     assert_int_equal(times.ns[COMPONENT_RUNNABLE], 10);
@@ -78,17 +78,60 @@ static void a_wait_takes_over_what_is_no_want_of_a_cpu(void **state)
     thread_states__free(&states);
 }
 
+static void what_was_before_the_life_is_cut_off(void **state)
+{
+    (void)state;
+    struct thread_states states = thread_states__new(100, 100);
+    struct state_times times;
+    thread_states__add(&states, COMPONENT_OVERHEAD, 80, 130);
+    thread_states__end(&states, 200);
+    thread_states__fill(&states, 0, 400, 1, &times);
+    assert_int_equal(times.ns[COMPONENT_OVERHEAD], 30);
+    assert_int_equal(lived(&times), 100);
+    thread_states__free(&states);
+}
+
+static void assert_stretch(const struct thread_states *states, size_t place, unsigned state,
+                           uint64_t begin_ns, uint64_t length_ns)
+{
+    const struct thread_stretch *stretch = VEC_AT(&states->stretches, struct thread_stretch, place);
+    assert_int_equal(stretch->state, state);
+    assert_int_equal(stretch->begin_ns, begin_ns);
+    assert_int_equal(stretch->length_ns, length_ns);
+}
+
+/* The kernel tells when it was off the CPU: else it was on one, also in a wait within the wait. */
+static void in_a_wait_it_may_be_on_a_cpu(void **state)
+{
+    (void)state;
+    struct thread_states states = thread_states__new(0, 100);
+    struct state_times times;
+    states.knows_cpu = true;
+    thread_states__add(&states, COMPONENT_OTHER_BLOCKED, 110, 150);
+    thread_states__add_wait(&states, COMPONENT_LOCK, 105, 160, false);
+    thread_states__add_wait(&states, COMPONENT_DISK, 100, 200, false);
+    thread_states__end(&states, 300);
+    assert_int_equal(states.stretches.count, 3);
+    assert_stretch(&states, 0, COMPONENT_DISK + STATE_ON_CPU, 100, 10);
+    assert_stretch(&states, 1, COMPONENT_DISK, 110, 40);
+    assert_stretch(&states, 2, COMPONENT_DISK + STATE_ON_CPU, 150, 50);
+    thread_states__fill(&states, 0, 400, 1, &times);
+    assert_int_equal(times.ns[COMPONENT_DISK], 100);
+    assert_int_equal(lived(&times), 300);
+    thread_states__free(&states);
+}
+
 /* 100,000 stretches in room for 1,000: sums are the same, and each is near its place. */
 static void too_many_stretches_are_put_together_and_lose_nothing(void **state)
 {
     (void)state;
     enum { COUNT = 100000, MOST = 1000 };
-    struct thread_states states = thread_states__new(MOST);
+    struct thread_states states = thread_states__new(0, MOST);
     struct state_times half[2];
     for (uint64_t i = 0; i < COUNT; i++)
         thread_states__add(&states, i % 3 ? COMPONENT_LOCK : COMPONENT_RUNNABLE, 7 + i * 10,
                            7 + i * 10 + 1 + i % 4);
-    thread_states__end(&states, 0, 7 + COUNT * 10);
+    thread_states__end(&states, 7 + COUNT * 10);
     assert_true(states.grain_ns > 0 && states.grain_ns < COUNT * 10 / 50);
     assert_true(states.stretches.count < MOST * 2);
     thread_states__fill(&states, 0, 7 + COUNT * 10, 2, half);
@@ -105,11 +148,11 @@ static void too_many_stretches_are_put_together_and_lose_nothing(void **state)
 static void blocks_of_stretches_are_told_apart(void **state)
 {
     (void)state;
-    struct thread_states states = thread_states__new(10000);
+    struct thread_states states = thread_states__new(0, 10000);
     struct state_times buckets[1000];
     for (uint64_t i = 0; i < 1000; i++)
         thread_states__add(&states, COMPONENT_LOCK, i * 1000 + i % 500, i * 1000 + i % 500 + i + 1);
-    thread_states__end(&states, 0, 2000000);
+    thread_states__end(&states, 2000000);
     assert_int_equal(states.grain_ns, 0);
     thread_states__fill(&states, 0, 1000000, 1000, buckets);
     for (uint64_t i = 0; i < 499; i++) /* each ends in its bucket */
@@ -219,6 +262,8 @@ int main(void)
         cmocka_unit_test(buckets_add_up_to_the_life_in_them),
         cmocka_unit_test(a_bucket_may_be_a_part_of_a_stretch),
         cmocka_unit_test(a_wait_takes_over_what_is_no_want_of_a_cpu),
+        cmocka_unit_test(what_was_before_the_life_is_cut_off),
+        cmocka_unit_test(in_a_wait_it_may_be_on_a_cpu),
         cmocka_unit_test(too_many_stretches_are_put_together_and_lose_nothing),
         cmocka_unit_test(blocks_of_stretches_are_told_apart),
         cmocka_unit_test_setup_teardown(states_add_up_to_the_profile, scene__setup,

@@ -20,7 +20,7 @@ static void pieces_come_back_from_bytes(void **state)
     (void)state;
     const struct timeline_piece pieces[] = {
         {.ns = 5, .state_ns = {[COMPONENT_LOCK] = 5}},
-        {.ns = 1ull << 40, .state_ns = {[TIMELINE_IDLE] = 1ull << 40}},
+        {.ns = 1ull << 40, .state_ns = {[STATE_IDLE] = 1ull << 40}},
         {.ns = 430,
          .state_ns = {[COMPONENT_LOCK] = 127, [COMPONENT_RUNNING] = 128, [COMPONENT_DISK] = 175}}};
     struct vec bytes = VEC_OF(uint8_t);
@@ -151,7 +151,7 @@ static void a_wait_and_who_ended_it(void **state)
     assert_int_equal(life_ns(lane), lane->to_ns - lane->from_ns);
     assert_int_equal(life_ns(lane),
                      VEC_AT(&scene->profile->threads, struct profile_thread, 1)->lifetime_ns);
-    assert_int_equal(lane->state_ns[COMPONENT_SLEEP] + lane->state_ns[TIMELINE_IDLE], 4000);
+    assert_int_equal(lane->state_ns[COMPONENT_SLEEP] + lane->state_ns[STATE_IDLE], 4000);
     assert_int_equal(timeline->waits.count, 1);
     assert_int_equal(timeline->all_waits_ns, 91000);
     const struct timeline_wait *wait = VEC_AT(&timeline->waits, struct timeline_wait, 0);

@@ -4,6 +4,7 @@
 #include "analysis/callsite/rules.h"
 #include "analysis/callsite/site.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,13 +50,6 @@ void class_table__start(struct class_table *table, const struct trace *trace,
     start(table, trace, rules, NULL);
 }
 
-static void free_texts(struct vec *texts)
-{
-    VEC_EACH (text, texts, char *)
-        free(*text);
-    vec__free(texts);
-}
-
 void class_table__free(struct class_table *table)
 {
     class_table__forget_lanes(table);
@@ -78,16 +72,11 @@ void class_table__free(struct class_table *table)
     vec__free(&table->occupied);
     free(table->functions);
     free(table->recent);
-    free_texts(&table->strings);
-    free_texts(&table->warnings);
+    texts__free(&table->strings);
+    texts__free(&table->warnings);
 }
 
 /* ---- identity -------------------------------------------------------------------------------- */
-
-static struct trace_process *process_at(const struct class_table *table, size_t process)
-{
-    return VEC_AT(trace__processes(table->trace), struct trace_process, process);
-}
 
 static uint64_t number_of_module(struct class_table *table, const struct trace_module *module)
 {
@@ -116,7 +105,8 @@ static const struct trace_module *place_code(struct class_table *table, size_t p
                                              uint64_t address, uint64_t tick,
                                              struct class_identity *identity)
 {
-    const struct trace_module *module = module_of(process_at(table, process), address, tick);
+    const struct trace_module *module =
+        module_of(trace__process_at(table->trace, process), address, tick);
     identity->module =
         module ? number_of_module(table->whole ? table->whole : table, module) : UINT64_MAX;
     identity->offset = module ? address - module->bias : address;
@@ -311,7 +301,7 @@ static struct class_entry *class_of_function(struct class_table *table, size_t p
     const struct trace_function *function = slot->function;
     struct class_identity identity = {.kind = kind_of_function(function), .key_count = key_count};
     struct class_definition what = {.at.kind = (enum class_kind)identity.kind,
-                                    .at.process = process_at(table, process)->serial,
+                                    .at.process = trace__process_at(table->trace, process)->serial,
                                     .at.function = function->name,
                                     .at.address = function->address,
                                     .keys = borrowed(keys, key_count)};
@@ -337,7 +327,7 @@ static bool id_is_function(uint32_t id)
 
 static void fill_slots(struct class_table *table, size_t process, struct function_table *functions)
 {
-    const struct vec *defined = &process_at(table, process)->functions;
+    const struct vec *defined = &trace__process_at(table->trace, process)->functions;
     VEC_EACH (function, defined, struct trace_function) {
         size_t place = (function->id - HEURT_EVENT_FUNCTIONS) / 2;
         if (id_is_function(function->id) && place >= functions->count)
@@ -439,7 +429,7 @@ static struct class_entry *class_of_call(struct class_table *table, size_t proce
                                       .object = call->object,
                                       .key_count = call->key_count};
     struct class_definition what = {.at.kind = call->kind,
-                                    .at.process = process_at(table, process)->serial,
+                                    .at.process = trace__process_at(table->trace, process)->serial,
                                     .at.function = call->function,
                                     .at.site = site,
                                     .has_object = call->has_object,
@@ -512,7 +502,8 @@ struct class_entry *class_table__other(struct class_table *table, size_t process
     char *name = memory__format("(other %s classes)", class_kind__name(kind));
     if (map__get(&table->by_identity, &identity, sizeof identity) == MAP_ABSENT) {
         struct class_definition what = {.at.kind = kind,
-                                        .at.process = process_at(table, process)->serial,
+                                        .at.process =
+                                            trace__process_at(table->trace, process)->serial,
                                         .at.function = own_text(table, memory__text(name))};
         char *sentence = memory__format("the run met more classes than --aggregate has room for: "
                                         "the rest of its %s classes is counted as one, %s",
@@ -679,8 +670,7 @@ void class_table__occupy(struct class_table *table, struct class_entry *entry)
 static void leave_thread(struct class_table *table)
 {
     table->occupied.count = 0;
-    const struct trace_thread *thread =
-        VEC_AT(trace__threads(table->trace), struct trace_thread, table->thread);
+    const struct trace_thread *thread = trace__thread_at(table->trace, table->thread);
     struct function_table *functions = &table->functions[thread->process];
     VEC_EACH (place, &functions->used, size_t)
         functions->classes[*place] = NULL;
@@ -708,10 +698,9 @@ void class_table__number(struct class_table *table)
 void class_table__add_stack(const struct class_table *table, const struct symbols *symbols,
                             struct class_entry *entry, uint32_t thread, uint64_t tick)
 {
-    const struct trace_thread *what =
-        VEC_AT(trace__threads(table->trace), struct trace_thread, thread);
+    const struct trace_thread *what = trace__thread_at(table->trace, thread);
     struct class_stack stack = {.snapshots = 1,
-                                .process = process_at(table, what->process)->serial};
+                                .process = trace__process_at(table->trace, what->process)->serial};
     if (symbols)
         stack.frame_count = symbols__get_stack(symbols, what->serial, tick, &stack.frames);
     if (stack.frame_count)

@@ -43,8 +43,7 @@ static struct class_entry *class_of_wait(const struct blame_walk *walk,
                                          const struct sync_event *event,
                                          const struct sync_object *object)
 {
-    const struct trace_thread *thread =
-        VEC_AT(trace__threads(walk->table->trace), struct trace_thread, event->thread);
+    const struct trace_thread *thread = trace__thread_at(walk->table->trace, event->thread);
     return class_table__wait(walk->table, thread->process, object->kind, event->tick,
                              event->site_word, object->address);
 }
@@ -198,9 +197,9 @@ static bool anybody_waits_for_locks(const struct class_table *table)
 static void start_thread(struct blame_walk *walk, uint32_t index)
 {
     const struct trace *trace = walk->table->trace;
-    const struct trace_thread *row = VEC_AT(trace__threads(trace), struct trace_thread, index);
+    const struct trace_thread *row = trace__thread_at(trace, index);
     struct blame_thread *thread = &walk->threads[index];
-    thread->serial = VEC_AT(trace__processes(trace), struct trace_process, row->process)->serial;
+    thread->serial = trace__process_at(trace, row->process)->serial;
     thread->before = VEC_OF(struct activity);
     thread->doing = thread->in = thread->off = COMPONENT_RUNNING;
     thread->did_until = row->start_tick;

@@ -271,7 +271,7 @@ void lock__blame(struct blame_walk *walk, struct blame_thread *thread,
 {
     const struct contention *contention = contention_at(walk, thread->lock);
     bring_forward(walk, contention_at(walk, thread->lock), tick, 0);
-    uint64_t left = wait__ticks(event) + (tick - event->tick);
+    uint64_t left = sync_event__ticks(event) + (tick - event->tick);
     for (size_t i = 0; thread->entry && i < contention->sites.count; i++)
         blame_site(walk, thread, i, &left);
 }

@@ -95,7 +95,7 @@ static void blame_last(struct blame_walk *walk, const struct blamed_object *barr
             .tick = tick,
             .since = arrival->tick,
             .paused = sync_events__paused(walk->sync_events, arrival->thread)};
-        uint64_t ticks = last->tick - arrival->tick, most = wait__ticks(&wait);
+        uint64_t ticks = last->tick - arrival->tick, most = sync_event__ticks(&wait);
         struct activity part;
         if (!walk->threads[arrival->thread].entry)
             continue;
@@ -179,7 +179,7 @@ void signal__blame(struct blame_walk *walk, struct blame_thread *thread,
             before = &thread->watched[i].before;
     }
     struct activity part;
-    divide(thread__did(walk, by, event->tick), before, wait__ticks(event), &part);
+    divide(thread__did(walk, by, event->tick), before, sync_event__ticks(event), &part);
     entry__blame(thread->entry, &blocker, &part);
 }
 

@@ -65,7 +65,9 @@ static bool rises_again(const uint64_t *histogram, const double *smoothed, size_
     return false;
 }
 
-bool histogram__has_modes(const uint64_t *histogram)
+/* Of a histogram (HISTOGRAM_BUCKETS of them): two peaks, in each of which are a tenth of all, and
+ * between them a place with less than half of what the smaller one has. */
+static bool has_modes(const uint64_t *histogram)
 {
     double smoothed[HISTOGRAM_BUCKETS], all = 0;
     for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
@@ -121,7 +123,7 @@ unsigned doubts__of_sums(const struct class_entry *entry, const struct thread_re
         return doubts;
     doubts |= is_unclean(accumulator) ? DOUBT_UNCLEAN : 0;
     doubts |= has_outlier(entry) ? DOUBT_OUTLIER : 0;
-    doubts |= entry->histogram && histogram__has_modes(entry->histogram) ? DOUBT_MODES : 0;
+    doubts |= entry->histogram && has_modes(entry->histogram) ? DOUBT_MODES : 0;
     return doubts | (lacks_kernel(entry, results) ? DOUBT_KERNEL : 0);
 }
 

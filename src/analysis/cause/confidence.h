@@ -13,8 +13,4 @@ unsigned doubts__of_sums(const struct class_entry *entry, const struct thread_re
 unsigned doubts__of_occurrences(const struct class_occurrences *class, uint64_t middle,
                                 unsigned *known);
 
-/* Of a histogram (HISTOGRAM_BUCKETS of them): two peaks, in each of which are a tenth of all, and
- * between them a place with less than half of what the smaller one has. */
-bool histogram__has_modes(const uint64_t *histogram);
-
 #endif

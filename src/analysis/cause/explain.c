@@ -74,7 +74,7 @@ bool explain__wants(const struct class_entry *entry)
 
 /* ---- looks ----------------------------------------------------------------------------------- */
 
-double look__left(const struct look *look)
+static double left_of(const struct look *look)
 {
     double sum = 0;
     for (size_t i = 0; i < look->count; i++)
@@ -82,7 +82,8 @@ double look__left(const struct look *look)
     return sum;
 }
 
-double look__take(struct look *look, const double *parts)
+/* Takes what is explained off; parts: by item. Returns its share of the differences. */
+static double take_off(struct look *look, const double *parts)
 {
     double sum = 0;
     for (size_t i = 0; i < look->count; i++) {
@@ -106,7 +107,7 @@ static void begin_look(struct look *look, const struct class_occurrences *class)
         look->left[look->count] = (double)occurrence->running;
         look->least = fmin(look->least, look->left[look->count++]);
     }
-    look->differences = look__left(look);
+    look->differences = left_of(look);
 }
 
 static void end_look(struct look *look)
@@ -281,7 +282,7 @@ static void try_feature(const struct look *look, unsigned feature, bool may_turn
 static void take_best(struct class_table *table, struct look *look, const struct best *best)
 {
     struct class_evidence *evidence =
-        add_evidence(look, REASON_WORKLOAD, look__take(look, best->parts));
+        add_evidence(look, REASON_WORKLOAD, take_off(look, best->parts));
     if (!evidence)
         return;
     struct profile_evidence *shown = &evidence->shown;
@@ -305,7 +306,7 @@ static void explain_workload(struct class_table *table, struct look *look, bool 
             try_feature(look, feature, may_turn, values, parts, &best);
         }
         if (best.feature == FEATURES ||
-            (round && best.fit.share * look__left(look) < LEAST_MORE * look->differences))
+            (round && best.fit.share * left_of(look) < LEAST_MORE * look->differences))
             break;
         take_best(table, look, &best);
     }
@@ -325,7 +326,7 @@ static void explain_phases(const struct occurrences *all, struct look *looks, si
     bool found = phases__find(all, looks, count, parts, answers);
     for (size_t i = 0; i < count; i++) {
         struct class_evidence *evidence =
-            found ? add_evidence(&looks[i], REASON_SLOW_MACHINE, look__take(&looks[i], parts[i]))
+            found ? add_evidence(&looks[i], REASON_SLOW_MACHINE, take_off(&looks[i], parts[i]))
                   : NULL;
         if (evidence) {
             evidence->shown.explained = answers[i].explained;
@@ -382,7 +383,7 @@ static bool is_spin(const struct overlap_answer *spin, const struct overlap_answ
 static void add_answer(const struct class_table *table, struct look *look, enum reason reason,
                        const struct overlap_answer *answer)
 {
-    double left = look->differences > 0 ? look__left(look) / look->differences : 0;
+    double left = look->differences > 0 ? left_of(look) / look->differences : 0;
     struct class_evidence *evidence = add_evidence(look, reason, answer->share * left);
     if (!evidence)
         return;

@@ -109,13 +109,6 @@ struct blocker {
 void entry__blame(struct class_entry *entry, const struct blocker *blocker,
                   const struct activity *doing);
 
-/* Of a wait that has ended, without what the recording took of it. */
-static inline uint64_t wait__ticks(const struct sync_event *event)
-{
-    uint64_t ticks = event->tick - event->since;
-    return ticks > event->paused ? ticks - event->paused : 0;
-}
-
 /* Takes from *left at most what is wanted. */
 static inline uint64_t take_ticks(uint64_t *left, uint64_t wanted)
 {

@@ -16,9 +16,4 @@ struct look {
     int64_t unexplained; /* of it */
 };
 
-/* Σ (left − least) now. */
-double look__left(const struct look *look);
-/* Takes what is explained off; parts: by item. Returns its share of the differences. */
-double look__take(struct look *look, const double *parts);
-
 #endif

@@ -306,7 +306,8 @@ struct sums samples__deviations(const struct samples *samples, const double *x, 
     return all;
 }
 
-struct fit sums__fit(const struct sums *sums)
+/* All 0 when there is none. */
+static struct fit fit_of(const struct sums *sums)
 {
     if (sums->xx <= 0 || sums->yy <= 0)
         return (struct fit){0};
@@ -317,5 +318,5 @@ struct fit sums__fit(const struct sums *sums)
 struct fit samples__fit(const struct samples *samples, const double *x, unsigned level)
 {
     struct sums sums = samples__deviations(samples, x, samples->lefts.items, level, NULL);
-    return sums__fit(&sums);
+    return fit_of(&sums);
 }

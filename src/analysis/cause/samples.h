@@ -93,8 +93,6 @@ bool overlap_question__counts(const struct overlap_question *question,
 /* x, y: by sample. blocks: gets struct sums of each block; NULL: not wanted. */
 struct sums samples__deviations(const struct samples *samples, const double *x, const double *y,
                                 unsigned level, struct vec *blocks);
-/* All 0 when there is none. */
-struct fit sums__fit(const struct sums *sums);
 /* x: by sample; y: what is left. */
 struct fit samples__fit(const struct samples *samples, const double *x, unsigned level);
 

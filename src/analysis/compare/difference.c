@@ -209,12 +209,6 @@ static void add_calls(struct making *making, enum difference_side side,
     free(rows);
 }
 
-static int64_t ns_of(const struct trace *trace, int64_t ticks)
-{
-    return ticks < 0 ? -(int64_t)trace__ns(trace, (uint64_t)-ticks)
-                     : (int64_t)trace__ns(trace, (uint64_t)ticks);
-}
-
 /* Each part becomes what it adds to the ns of all before it, so that the parts add up; component by
  * component, whose sums are then not less than 0. */
 static void convert(struct making *making, enum difference_side side)
@@ -227,7 +221,7 @@ static void convert(struct making *making, enum difference_side side)
         for (uint32_t i = 0; i < difference->rows.count; i++) {
             struct difference_row *row = row_at(making, i);
             sum += ticks_at(making, i, side)[c];
-            row->component_ns[side][c] = ns_of(making->trace, sum) - sum_ns;
+            row->component_ns[side][c] = trace__ns_between(making->trace, sum) - sum_ns;
             row->own_ns[side] += row->component_ns[side][c];
             sum_ns += row->component_ns[side][c];
         }

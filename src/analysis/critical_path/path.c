@@ -254,11 +254,6 @@ static bool cut_now(struct path *path, uint32_t thread, uint64_t tick, uint64_t 
     return true;
 }
 
-static uint32_t process_of(const struct path *path, uint32_t thread)
-{
-    return VEC_AT(trace__threads(path->trace), struct trace_thread, thread)->process;
-}
-
 /* The creator's chain when it created the thread. Mostly the thread begins before its creator
  * tells of it. */
 static bool creation_of(struct path *path, const struct sync_event *sync_event,
@@ -273,7 +268,8 @@ static bool creation_of(struct path *path, const struct sync_event *sync_event,
         return true;
     }
     creator->has_created = sync_event->by_tick >= sync_event->tick &&
-                           process_of(path, sync_event->by) == process_of(path, sync_event->thread);
+                           trace__thread_at(path->trace, sync_event->by)->process ==
+                               trace__thread_at(path->trace, sync_event->thread)->process;
     return cut_now(path, sync_event->by, sync_event->by_tick, sync_event->tick, cut);
 }
 

@@ -480,7 +480,7 @@ static void shorten(const struct drawn_run *run, struct event *event, uint64_t *
 static struct excerpt_thread draw_thread(const struct drawn_run *run, uint32_t index,
                                          struct kept_thread *kept)
 {
-    const struct trace_thread *thread = VEC_AT(trace__threads(run->of), struct trace_thread, index);
+    const struct trace_thread *thread = trace__thread_at(run->of, index);
     uint64_t *at = kept->words.items, *end = at ? at + kept->words.count : at, *into = at;
     while (at < end) {
         struct kept_event head;
@@ -594,9 +594,4 @@ void drawn_run__free(struct drawn_run *run)
 const struct trace *drawn_run__trace(const struct drawn_run *run)
 {
     return run->trace;
-}
-
-double drawn_run__scale(const struct drawn_run *run)
-{
-    return (double)run->step / (double)run->length;
 }

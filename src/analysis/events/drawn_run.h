@@ -35,8 +35,6 @@ void drawn_run__empty(struct drawn_run *run);
 
 /* Lives as long as the drawn run, and no longer than the trace. */
 const struct trace *drawn_run__trace(const struct drawn_run *run);
-/* The run's time over that of the windows. */
-double drawn_run__scale(const struct drawn_run *run);
 
 /* Where a tick is in the drawn run. False: no event of that tick is in it. */
 bool drawn_run__tick(const struct drawn_run *run, uint64_t tick, uint64_t *drawn);

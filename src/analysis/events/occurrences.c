@@ -498,18 +498,12 @@ void occurrences__join(void *plan, uint32_t thread, void *argument)
 
 /* ---- what is to be kept ---------------------------------------------------------------------- */
 
-static bool has_timelines(enum class_kind kind)
-{
-    return kind == CLASS_CALL || kind == CLASS_REGION || kind == CLASS_ITERATION ||
-           kind == CLASS_LOOP;
-}
-
 static void choose_class(struct collection_plan *plan, struct class_entry *entry, bool worth)
 {
     struct vec *classes = &plan->joined.all.classes;
     struct class_slot *slot = &plan->slots[entry->number];
     *slot = (struct class_slot){.kept = NONE,
-                                .has_timelines = has_timelines(entry->what.at.kind),
+                                .has_timelines = class_kind__is_code(entry->what.at.kind),
                                 .many = entry->total.accumulator.recorded > OCCURRENCES_FEW};
     if (!worth)
         return;

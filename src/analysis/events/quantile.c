@@ -2,11 +2,6 @@
 
 #include <math.h>
 
-static uint64_t upper_of(unsigned bucket)
-{
-    return bucket + 1 < HISTOGRAM_BUCKETS ? histogram__lower(bucket + 1) - 1 : UINT64_MAX;
-}
-
 static uint64_t clamped(const struct accumulator *accumulator, uint64_t duration)
 {
     if (duration < accumulator->minimum)
@@ -18,7 +13,7 @@ static uint64_t clamped(const struct accumulator *accumulator, uint64_t duration
 static uint64_t middle_of(const struct accumulator *accumulator, unsigned bucket)
 {
     uint64_t lower = histogram__lower(bucket);
-    return clamped(accumulator, lower + (upper_of(bucket) - lower) / 2);
+    return clamped(accumulator, lower + (histogram__upper(bucket) - lower) / 2);
 }
 
 /* The nearest rank: the smallest bucket at whose end at least share of all are behind. */

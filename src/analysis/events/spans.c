@@ -189,10 +189,9 @@ static void start_fold(struct thread_fold *self, struct class_table *table,
                        const struct symbols *symbols, uint32_t thread, struct fold_state *state)
 {
     *self = (struct thread_fold){.table = table, .symbols = symbols};
-    self->thread = VEC_AT(trace__threads(table->trace), struct trace_thread, thread);
+    self->thread = trace__thread_at(table->trace, thread);
     const struct function_table *functions = class_table__functions(table, self->thread->process);
-    const struct trace_process *process =
-        VEC_AT(trace__processes(table->trace), struct trace_process, self->thread->process);
+    const struct trace_process *process = trace__process_at(table->trace, self->thread->process);
     self->fold = (struct fold){.keeper = &keeper,
                                .state = state,
                                .functions = functions->classes,
@@ -207,7 +206,7 @@ static void start_fold(struct thread_fold *self, struct class_table *table,
 uint64_t thread_result__lifetime(const struct thread_result *results, const struct trace *trace,
                                  uint32_t thread)
 {
-    uint64_t start = VEC_AT(trace__threads(trace), struct trace_thread, thread)->start_tick;
+    uint64_t start = trace__thread_at(trace, thread)->start_tick;
     return results[thread].end > start ? results[thread].end - start : 0;
 }
 

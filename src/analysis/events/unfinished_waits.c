@@ -13,22 +13,12 @@ struct process_end {
     bool to_end;   /* it lived as long as the command */
 };
 
-static const struct trace_process *process_at(const struct trace *trace, size_t process)
-{
-    return VEC_AT(trace__processes(trace), struct trace_process, process);
-}
-
-static const struct trace_thread *thread_at(const struct trace *trace, size_t thread)
-{
-    return VEC_AT(trace__threads(trace), struct trace_thread, thread);
-}
-
 /* The last image of the process that was started first, which is the command. */
 static size_t last_image(const struct trace *trace)
 {
     size_t last = 0;
     for (size_t i = 0; i < trace__processes(trace)->count; i++) {
-        if (process_at(trace, i)->pid == process_at(trace, 0)->pid)
+        if (trace__process_at(trace, i)->pid == trace__process_at(trace, 0)->pid)
             last = i;
     }
     return last;
@@ -40,7 +30,7 @@ static struct process_end *process_ends(const struct trace *trace,
     size_t count = trace__processes(trace)->count;
     struct process_end *ends = memory__zeroed(count, sizeof *ends);
     for (size_t i = 0; i < trace__threads(trace)->count; i++) {
-        const struct trace_thread *thread = thread_at(trace, i);
+        const struct trace_thread *thread = trace__thread_at(trace, i);
         struct process_end *end = &ends[thread->process];
         end->ended |= thread->ended;
         end->runs |= !thread->ended && !results[i].unfinished;
@@ -58,8 +48,8 @@ static uint64_t end_of_trace(const struct trace *trace)
 {
     uint64_t end = trace__session(trace)->end.tick;
     for (size_t i = 0; i < trace__threads(trace)->count; i++) {
-        if (thread_at(trace, i)->end_tick > end)
-            end = thread_at(trace, i)->end_tick;
+        if (trace__thread_at(trace, i)->end_tick > end)
+            end = trace__thread_at(trace, i)->end_tick;
     }
     return end;
 }
@@ -82,9 +72,9 @@ void unfinished_waits__prolong(const struct trace *trace, struct thread_result *
     for (size_t i = 0; i < trace__threads(trace)->count; i++) {
         if (!results[i].unfinished)
             continue;
-        const struct process_end *end = &ends[thread_at(trace, i)->process];
+        const struct process_end *end = &ends[trace__thread_at(trace, i)->process];
         uint64_t until = end->to_end ? end_tick : end->last;
-        if (until > results[i].end && !is_end_known(thread_at(trace, i)))
+        if (until > results[i].end && !is_end_known(trace__thread_at(trace, i)))
             results[i].end = until;
         results[i].fold.parts[results[i].unfinished->fold.component] +=
             unfinished_ticks(&results[i]);
@@ -96,7 +86,7 @@ void unfinished_waits__prolong(const struct trace *trace, struct thread_result *
 static bool is_worth_saying(const struct trace *trace, size_t thread,
                             const struct thread_result *result, const struct process_end *ends)
 {
-    const struct trace_thread *row = thread_at(trace, thread);
+    const struct trace_thread *row = trace__thread_at(trace, thread);
     if (!result->unfinished || unfinished_ticks(result) <= (result->end - row->start_tick) / 2)
         return false;
     switch (result->unfinished->what.at.kind) {
@@ -128,7 +118,7 @@ static char *caller_of(const struct symbols *symbols, const struct class_definit
 static void say(const struct trace *trace, const struct symbols *symbols, size_t thread,
                 const struct thread_result *result, struct vec *warnings)
 {
-    const struct trace_thread *row = thread_at(trace, thread);
+    const struct trace_thread *row = trace__thread_at(trace, thread);
     char *caller = caller_of(symbols, &result->unfinished->what);
     char *sentence = memory__format(
         "thread %u%s%s was still in %s%s after %.3g s when the trace ended", row->tid,

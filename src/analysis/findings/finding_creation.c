@@ -20,7 +20,7 @@ static uint64_t working_ns(const struct profile_thread *row)
 /* thread: in the order of their starts. */
 static void add_life(struct short_lives *lives, const struct finder *finder, size_t thread)
 {
-    const struct trace_thread *life = trace_thread_at(finder, thread);
+    const struct trace_thread *life = trace__thread_at(finder->trace, thread);
     const struct profile_thread *row =
         VEC_AT(&finder->profile->threads, struct profile_thread, thread);
     if (working_ns(row) > LITTLE_WORK_NS)
@@ -40,7 +40,7 @@ static struct short_lives lives_of(const struct finder *finder, uint32_t process
 {
     struct short_lives lives = {0};
     for (size_t i = 0; i < finder->profile->threads.count; i++)
-        if (trace_thread_at(finder, i)->process == process)
+        if (trace__thread_at(finder->trace, i)->process == process)
             add_life(&lives, finder, i);
     return lives;
 }

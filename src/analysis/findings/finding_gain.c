@@ -79,7 +79,7 @@ static uint64_t end_of_last_loser(const struct loss *loss)
     uint64_t end = 0;
     for (size_t i = 0; i < loss->finder->profile->threads.count; i++)
         if (loses(loss, i))
-            end = ns__larger(end, trace_thread_at(loss->finder, i)->end_tick);
+            end = ns__larger(end, trace__thread_at(loss->finder->trace, i)->end_tick);
     return end;
 }
 
@@ -120,8 +120,8 @@ static bool is_joined_when_told(const struct loss *loss, uint32_t thread)
 {
     const struct finder *finder = loss->finder;
     for (uint32_t i = 0; i < finder->profile->threads.count; i++) {
-        const struct trace_thread *told = trace_thread_at(finder, thread),
-                                  *by = trace_thread_at(finder, i);
+        const struct trace_thread *told = trace__thread_at(finder->trace, thread),
+                                  *by = trace__thread_at(finder->trace, i);
         if (i != thread && by->process == told->process && loses(loss, i) &&
             is_soon(finder, told->end_tick, by->end_tick) &&
             joins_ns(finder, i) <= soon_ns(finder) && !are_alike(finder, i, thread))
@@ -137,7 +137,8 @@ static bool runs_until_told(const struct loss *loss, uint32_t thread)
     if (loss->binding == BOUND_BY_WORK || !loss->end)
         return false;
     return (!loses(loss, thread) && joins_ns(loss->finder, thread) == UINT64_MAX &&
-            is_soon(loss->finder, loss->end, trace_thread_at(loss->finder, thread)->end_tick)) ||
+            is_soon(loss->finder, loss->end,
+                    trace__thread_at(loss->finder->trace, thread)->end_tick)) ||
            is_joined_when_told(loss, thread);
 }
 
@@ -321,7 +322,7 @@ static size_t lives_of(const struct loss *loss, struct life *lives)
 {
     size_t used = 0;
     for (size_t i = 0; i < loss->finder->profile->threads.count; i++) {
-        const struct trace_thread *thread = trace_thread_at(loss->finder, i);
+        const struct trace_thread *thread = trace__thread_at(loss->finder->trace, i);
         if (loss->finder->findings->had_work[i])
             lives[used++] = (struct life){thread->start_tick, thread->end_tick, gone_of(loss, i)};
     }

@@ -151,9 +151,8 @@ static const struct symbol *start_of(const struct finder *finder, const struct t
 
 static struct role role_of(const struct finder *finder, uint32_t place, const char **names)
 {
-    const struct trace_thread *thread = trace_thread_at(finder, place);
-    const struct trace_process *process =
-        VEC_AT(trace__processes(finder->trace), struct trace_process, thread->process);
+    const struct trace_thread *thread = trace__thread_at(finder->trace, place);
+    const struct trace_process *process = trace__process_at(finder->trace, thread->process);
     struct role role = {.program = process->path ? process->path : "",
                         .is_main = thread->tid == thread->pid,
                         .had_work = finder->findings->had_work[place],
@@ -243,7 +242,7 @@ void finder__find_roles(struct finder *finder)
     for (uint32_t i = 0; i < threads; i++) {
         const struct role wanted = role_of(finder, i, names);
         struct role *role = find_role(roles, &wanted);
-        add(role, &lives[i], ns__larger(1, trace_thread_at(finder, i)->merged_threads));
+        add(role, &lives[i], ns__larger(1, trace__thread_at(finder->trace, i)->merged_threads));
         firsts[i] = role->thread;
     }
     vec__sort(roles, by_work);

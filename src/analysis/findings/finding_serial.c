@@ -23,7 +23,7 @@ struct row_of_lives {
 /* life: in the order of their starts. */
 static void add_life(const struct finder *finder, size_t thread, struct row_of_lives *lives)
 {
-    const struct trace_thread *life = trace_thread_at(finder, thread);
+    const struct trace_thread *life = trace__thread_at(finder->trace, thread);
     const struct profile_thread *row = profile_thread_at(finder, thread);
     uint64_t ns = row->lifetime_ns;
     if (life->start_tick < lives->until)
@@ -42,17 +42,13 @@ struct started {
     struct row_of_lives threads, children;
 };
 
-static const struct trace_process *process_at(const struct finder *finder, uint32_t process)
-{
-    return VEC_AT(trace__processes(finder->trace), struct trace_process, process);
-}
-
 /* Who forked a process that runs the same program: what another program needs of those before it
  * nobody knows. NULL: none. */
 static struct started *parent_of(const struct finder *finder, uint32_t process,
                                  struct started *started)
 {
-    const struct trace_process *child = process_at(finder, process), *first = process_at(finder, 0);
+    const struct trace_process *child = trace__process_at(finder->trace, process),
+                               *first = trace__process_at(finder->trace, 0);
     const struct trace_process *parent = trace__process_of(finder->trace, child->parent_serial);
     return parent && parent != child && strcmp(parent->path, child->path) == 0
                ? &started[parent - first]
@@ -67,7 +63,7 @@ static struct started *started_by(const struct finder *finder)
     for (size_t i = 0; i < processes; i++)
         started[i].first = UINT32_MAX;
     for (uint32_t i = 0; i < finder->profile->threads.count; i++) {
-        uint32_t process = trace_thread_at(finder, i)->process;
+        uint32_t process = trace__thread_at(finder->trace, i)->process;
         struct started *of = &started[process];
         if (of->first != UINT32_MAX) {
             add_life(finder, i, &of->threads);

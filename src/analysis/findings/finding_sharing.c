@@ -5,7 +5,7 @@
 
 static uint32_t serial_of(const struct finder *finder, const struct sharing *sharing)
 {
-    return VEC_AT(trace__processes(finder->trace), struct trace_process, sharing->process)->serial;
+    return trace__process_at(finder->trace, sharing->process)->serial;
 }
 
 static const struct symbol *place_of(const struct finder *finder, const struct sharing *sharing,

@@ -25,9 +25,8 @@ static bool has_word(const char *function)
 static const struct symbol *spinner_at(const struct finder *finder, uint32_t thread,
                                        uint64_t instruction)
 {
-    uint32_t process = trace_thread_at(finder, thread)->process;
-    uint32_t serial =
-        VEC_AT(trace__processes(finder->trace), struct trace_process, process)->serial;
+    uint32_t process = trace__thread_at(finder->trace, thread)->process;
+    uint32_t serial = trace__process_at(finder->trace, process)->serial;
     const struct symbol *symbol = symbols__get(finder->symbols, serial, instruction);
     while (symbol && !has_word(symbol->function))
         symbol = symbol->inlined_by;

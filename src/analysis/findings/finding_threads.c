@@ -39,7 +39,7 @@ static bool was_killed(const struct trace *trace, uint32_t process)
     VEC_EACH (thread, trace__threads(trace), struct trace_thread)
         if (thread->process == process && thread->ended)
             return false;
-    return process != VEC_AT(trace__threads(trace), struct trace_thread, 0)->process;
+    return process != trace__thread_at(trace, 0)->process;
 }
 
 /* A worker waited there, or let others wait. */
@@ -76,14 +76,14 @@ void finder__find_workers(struct finder *finder)
     findings->had_work = memory__zeroed(threads->count, sizeof *findings->had_work);
     for (uint32_t i = 0; i < threads->count; i++) {
         uint64_t cpu_ns = work_ns_of(VEC_AT(threads, struct profile_thread, i));
-        bool counts = !was_killed(finder->trace, trace_thread_at(finder, i)->process);
+        bool counts = !was_killed(finder->trace, trace__thread_at(finder->trace, i)->process);
         if (counts && cpu_ns > finder->most_cpu_ns)
             finder->most_cpu_ns = cpu_ns;
     }
     for (size_t i = 0; i < threads->count; i++) {
         uint64_t cpu_ns = work_ns_of(profile_thread_at(finder, i));
         if (cpu_ns && cpu_ns >= finder->most_cpu_ns / WORK_PART &&
-            !was_killed(finder->trace, trace_thread_at(finder, i)->process))
+            !was_killed(finder->trace, trace__thread_at(finder->trace, i)->process))
             finder__count_worker(finder, i);
     }
     VEC_EACH (class, &finder->profile->classes, struct profile_class)
@@ -212,8 +212,7 @@ static uint32_t process_of(const struct finder *finder, const uint64_t *ns)
     for (size_t i = 1; i < finder->profile->threads.count; i++)
         if (ns[i] > ns[most])
             most = i;
-    uint32_t process = trace_thread_at(finder, most)->process;
-    return VEC_AT(trace__processes(finder->trace), struct trace_process, process)->serial;
+    return trace__serial_of(finder->trace, most);
 }
 
 /* What the system library waits for in that class. A function of the program may have any name. */
@@ -276,16 +275,16 @@ static uint32_t last_worker(const struct finder *finder)
     uint32_t last = UINT32_MAX;
     for (uint32_t i = 0; i < finder->profile->threads.count; i++)
         if (finder->findings->had_work[i] &&
-            (last == UINT32_MAX ||
-             trace_thread_at(finder, i)->end_tick > trace_thread_at(finder, last)->end_tick))
+            (last == UINT32_MAX || trace__thread_at(finder->trace, i)->end_tick >
+                                       trace__thread_at(finder->trace, last)->end_tick))
             last = i;
     return last;
 }
 
 static bool is_sibling(const struct finder *finder, uint32_t thread, uint32_t last)
 {
-    const struct trace_thread *what = trace_thread_at(finder, thread),
-                              *of = trace_thread_at(finder, last);
+    const struct trace_thread *what = trace__thread_at(finder->trace, thread),
+                              *of = trace__thread_at(finder->trace, last);
     bool waits_still = profile_thread_at(finder, thread)->idle_end_ns > 0;
     if (thread == last || !finder->findings->had_work[thread] || waits_still ||
         what->process != of->process || what->end_tick >= of->end_tick)
@@ -305,8 +304,8 @@ static unsigned siblings_of(const struct finder *finder, uint32_t last, uint64_t
     for (uint32_t i = 0; i < finder->profile->threads.count; i++) {
         if (!is_sibling(finder, i, last))
             continue;
-        uint64_t ns = trace__ns(finder->trace, trace_thread_at(finder, last)->end_tick -
-                                                   trace_thread_at(finder, i)->end_tick);
+        uint64_t ns = trace__ns(finder->trace, trace__thread_at(finder->trace, last)->end_tick -
+                                                   trace__thread_at(finder->trace, i)->end_tick);
         *idle_ns += ns;
         *tail_ns = ns < *tail_ns ? ns : *tail_ns;
         count++;

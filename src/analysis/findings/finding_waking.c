@@ -83,8 +83,7 @@ static bool is_at_line(const struct sharing *sharing, uint64_t address)
 static bool is_of_lock(const struct finder *finder, const struct finding *finding,
                        const struct sharing *sharing)
 {
-    uint32_t serial =
-        VEC_AT(trace__processes(finder->trace), struct trace_process, sharing->process)->serial;
+    uint32_t serial = trace__process_at(finder->trace, sharing->process)->serial;
     VEC_EACH (place, &finding->classes, uint32_t) {
         const struct class_definition *what = &profile_class_at(finder->profile, *place)->what;
         if (what->has_object && what->at.process == serial && is_at_line(sharing, what->object))

@@ -73,11 +73,6 @@ static inline const struct profile_class *profile_class_at(const struct profile 
     return VEC_AT(&profile->classes, struct profile_class, class);
 }
 
-static inline const struct trace_thread *trace_thread_at(const struct finder *finder, size_t thread)
-{
-    return VEC_AT(trace__threads(finder->trace), struct trace_thread, thread);
-}
-
 static inline const struct profile_thread *profile_thread_at(const struct finder *finder,
                                                              size_t thread)
 {
@@ -93,8 +88,7 @@ static inline uint64_t thread__cpu_ns(const struct profile_thread *thread)
 /* Waits, calls that are hooked; else functions, regions, iterations. */
 static inline bool class__is_call(const struct profile_class *class)
 {
-    return class->what.at.kind == CLASS_CALL || class->what.at.kind == CLASS_REGION ||
-           class->what.at.kind == CLASS_ITERATION || class->what.at.kind == CLASS_LOOP;
+    return class_kind__is_code(class->what.at.kind);
 }
 
 /* How long the thread was in its occurrences. */

@@ -227,19 +227,13 @@ static struct place_more most_of(const struct call_tree *slow, const struct call
     return most;
 }
 
-static int64_t ns_of(const struct trace *trace, int64_t ticks)
-{
-    return ticks < 0 ? -(int64_t)trace__ns(trace, (uint64_t)-ticks)
-                     : (int64_t)trace__ns(trace, (uint64_t)ticks);
-}
-
 static void fill_outlier(struct iteration_outlier *outlier, const struct outlier_look *slow,
                          const struct outlier_look *usual, const struct trace *trace)
 {
     int64_t sum = 0, sum_ns = 0;
     for (unsigned i = 0; i < COMPONENTS; i++) {
         sum += (int64_t)(slow->inside.components[i] - usual->inside.components[i]);
-        outlier->component_more_ns[i] = ns_of(trace, sum) - sum_ns;
+        outlier->component_more_ns[i] = trace__ns_between(trace, sum) - sum_ns;
         sum_ns += outlier->component_more_ns[i];
     }
     struct place_more most = most_of(&slow->inside, &usual->inside);
@@ -250,7 +244,7 @@ static void fill_outlier(struct iteration_outlier *outlier, const struct outlier
         outlier->place = most.entry->what;
         outlier->place.keys = VEC_OF(struct profile_key);
     }
-    outlier->place_more_ns = ns_of(trace, most.own);
+    outlier->place_more_ns = trace__ns_between(trace, most.own);
     outlier->place_more_calls = most.calls;
     outlier->iteration.thread = slow->inside.thread;
     outlier->iteration.depth = slow->inside.depth;

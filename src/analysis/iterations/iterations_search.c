@@ -237,7 +237,7 @@ struct loop_search *search__start(struct class_table *table, struct shapes *shap
     *search = (struct loop_search){
         .watcher = {.at_once = true, .unfinished = true, .occurrence = occurrence},
         .shapes = shapes,
-        .thread = VEC_AT(trace__threads(table->trace), struct trace_thread, thread),
+        .thread = trace__thread_at(table->trace, thread),
         .works = VEC_OF(struct work_loop)};
     thread_loops__start(&search->loops, thread);
     thread_loops__start(&search->marks, thread);

@@ -69,8 +69,8 @@ static void add_sample(struct iteration_series *series, uint64_t start, uint64_t
         last->longest = end - start;
 }
 
-void iteration_series__add(struct iteration_series *series, uint32_t thread, uint32_t depth,
-                           uint64_t start, uint64_t end)
+static void add_iteration(struct iteration_series *series, uint32_t thread, uint32_t depth,
+                          uint64_t start, uint64_t end)
 {
     uint64_t duration = end - start;
     const struct extreme one = {.key = duration,
@@ -245,7 +245,7 @@ void thread_loops__iteration(struct thread_loops *loops, struct loop_key key, ui
     loop->instance = instance;
     loop->run_iterations++;
     loop->run_sum += end - start;
-    iteration_series__add(&loop->iterations, loops->thread, key.depth, start, end);
+    add_iteration(&loop->iterations, loops->thread, key.depth, start, end);
     extend_run(loops, loop, start, end);
 }
 

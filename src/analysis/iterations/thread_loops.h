@@ -35,8 +35,6 @@ struct iteration_series {
 };
 
 struct iteration_series iteration_series__new(void);
-void iteration_series__add(struct iteration_series *series, uint32_t thread, uint32_t depth,
-                           uint64_t start, uint64_t end);
 void iteration_series__free(struct iteration_series *series);
 
 enum loop_kind {

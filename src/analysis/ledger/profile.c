@@ -14,6 +14,7 @@
 #include "analysis/ledger/seen.h"
 #include "analysis/ledger/subclasses.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -77,8 +78,7 @@ static uint64_t cost_of_lives(const struct trace *trace)
     VEC_EACH (process, trace__processes(trace), struct trace_process)
         ns += process->begin_cost_ns;
     VEC_EACH (thread, trace__threads(trace), struct trace_thread)
-        ns +=
-            VEC_AT(trace__processes(trace), struct trace_process, thread->process)->thread_cost_ns;
+        ns += trace__process_at(trace, thread->process)->thread_cost_ns;
     return ns;
 }
 
@@ -159,7 +159,7 @@ static void warn_of_room(const struct trace *trace, const struct thread_result *
 {
     uint64_t refused = 0, dropped = 0, merged = 0;
     for (size_t i = 0; i < trace__threads(trace)->count; i++) {
-        const struct trace_thread *thread = VEC_AT(trace__threads(trace), struct trace_thread, i);
+        const struct trace_thread *thread = trace__thread_at(trace, i);
         dropped += results[i].fold.dropped;
         merged += thread->merged_threads;
         refused += thread->aggregate ? thread->aggregate->record->refused : 0;
@@ -436,13 +436,6 @@ const struct analysis profile_analysis = {
     .free = free_profile,
 };
 
-static void free_texts(struct vec *texts)
-{
-    VEC_EACH (text, texts, char *)
-        free(*text);
-    vec__free(texts);
-}
-
 bool profile__locks_are_sampled(const struct profile *profile)
 {
     VEC_EACH (class, &profile->classes, struct profile_class)
@@ -469,8 +462,8 @@ void profile__free(struct profile *profile)
     }
     vec__free(&profile->classes);
     vec__free(&profile->threads);
-    free_texts(&profile->warnings);
+    texts__free(&profile->warnings);
     class_table__free(&owned->table);
-    free_texts(&owned->strings);
+    texts__free(&owned->strings);
     free(owned);
 }

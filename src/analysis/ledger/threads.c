@@ -71,8 +71,7 @@ const struct analysis threads_analysis = {.name = "threads",
 static void fill_row(const struct trace *trace, const struct profile_thread *result,
                      const struct thread_switches *switches, struct thread_row *row)
 {
-    const struct trace_thread *thread =
-        VEC_AT(trace__threads(trace), struct trace_thread, result->thread);
+    const struct trace_thread *thread = trace__thread_at(trace, result->thread);
     bool has_switches = result->has_kernel && !trace__is_aggregated(trace);
     row->tid = thread->tid;
     row->pid = thread->pid;

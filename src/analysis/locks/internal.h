@@ -236,9 +236,6 @@ void lock_order__find(const struct locks_walk *walk, const uint32_t *row_of,
 /* ---- locks_pressure.c ------------------------------------------------------------------------ */
 
 void axis__start(struct locks_walk *walk);
-/* Adds the ticks from since to until to the steps in which they were (sign −1: takes them off);
- * returns how many lay within the axis. */
-uint64_t axis__spread(struct axis *axis, uint64_t *steps, uint64_t since, uint64_t until, int sign);
 /* A wait for the object that counts. waited: without pauses. */
 void pressure__waited(struct locks_walk *walk, struct lock_state *state,
                       const struct sync_event *sync_event, uint64_t waited);

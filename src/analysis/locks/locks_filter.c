@@ -41,8 +41,7 @@ static int read_threads(struct locks_walk *walk, struct error *error)
 {
     const char *pattern = walk->filter->thread;
     for (size_t i = 0; i < walk->thread_count; i++) {
-        const struct trace_thread *thread =
-            VEC_AT(trace__threads(walk->trace), struct trace_thread, i);
+        const struct trace_thread *thread = trace__thread_at(walk->trace, i);
         walk->threads[i].passes = !pattern || rule__is_thread(pattern, thread);
     }
     return rule__find_thread(pattern, walk->trace, error);

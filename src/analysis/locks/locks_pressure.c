@@ -49,7 +49,10 @@ void axis__start(struct locks_walk *walk)
     walk->running = memory__zeroed(axis->steps, sizeof *walk->running);
 }
 
-uint64_t axis__spread(struct axis *axis, uint64_t *steps, uint64_t since, uint64_t until, int sign)
+/* Adds the ticks from since to until to the steps in which they were (sign −1: takes them off);
+ * returns how many lay within the axis. */
+static uint64_t spread_ticks(struct axis *axis, uint64_t *steps, uint64_t since, uint64_t until,
+                             int sign)
 {
     const uint64_t *bounds = axis->bounds;
     uint64_t spread = 0;
@@ -81,9 +84,9 @@ void pressure__waited(struct locks_walk *walk, struct lock_state *state,
         walk->pressures++;
     }
     if (state->acquiring)
-        walk->spread += axis__spread(&walk->axis, state->acquiring, since, since + waited, 1);
+        walk->spread += spread_ticks(&walk->axis, state->acquiring, since, since + waited, 1);
     if (state->kind == CLASS_LOCK)
-        axis__spread(&walk->axis, walk->acquiring, since, since + waited, 1);
+        spread_ticks(&walk->axis, walk->acquiring, since, since + waited, 1);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -98,7 +101,7 @@ static void take_off(struct locks_walk *walk, struct lock_thread *thread, uint64
         return;
     thread->away = until;
     if (thread->passes)
-        axis__spread(&walk->axis, walk->running, since, until, -1);
+        spread_ticks(&walk->axis, walk->running, since, until, -1);
 }
 
 static void ended(struct locks_walk *walk, const struct lock_thread *thread, uint64_t tick)
@@ -108,7 +111,7 @@ static void ended(struct locks_walk *walk, const struct lock_thread *thread, uin
     if (!thread->passes || until <= since)
         return;
     walk->lifetimes += until - since;
-    axis__spread(&walk->axis, walk->running, since, until, 1);
+    spread_ticks(&walk->axis, walk->running, since, until, 1);
 }
 
 void pressure__take(struct locks_walk *walk, const struct sync_event *sync_event)

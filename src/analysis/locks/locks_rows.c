@@ -90,8 +90,7 @@ static struct vec longest_of(const struct locks_walk *walk, const struct lock_st
                                 wait->holder_site,
                                 trace__since_start_ns(trace, wait->since),
                                 trace__ns(trace, wait->wait)};
-        const struct trace_thread *thread =
-            VEC_AT(trace__threads(trace), struct trace_thread, wait->thread);
+        const struct trace_thread *thread = trace__thread_at(trace, wait->thread);
         if (walk->symbols)
             row.frame_count =
                 symbols__get_stack(walk->symbols, thread->serial, wait->since, &row.frames);

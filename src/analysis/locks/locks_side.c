@@ -117,12 +117,6 @@ static void keep_long_wait(struct lock_state *state, const struct long_wait *wai
     *VEC_AT(longest, struct long_wait, place) = *wait;
 }
 
-static uint64_t duration(const struct sync_event *sync_event)
-{
-    uint64_t ticks = sync_event->tick - sync_event->since;
-    return ticks > sync_event->paused ? ticks - sync_event->paused : 0;
-}
-
 /* Where who ended the wait had acquired the lock; of a signal or an arrival where it was made. */
 static uint64_t holder_site(const struct lock_state *state, const struct sync_event *sync_event)
 {
@@ -140,7 +134,7 @@ static void add_wait(struct locks_walk *walk, struct lock_state *state,
 {
     struct long_wait wait = {sync_event->thread, sync_event->by,
                              sync_event->site,   holder_site(state, sync_event),
-                             sync_event->since,  duration(sync_event)};
+                             sync_event->since,  sync_event__ticks(sync_event)};
     uint32_t site = site_of(walk, state, sync_event->object, sync_event->site);
     times__add(walk, &state->sides[sync_event->how & 1].wait, wait.wait, 1);
     VEC_AT(&state->sites, struct site_sums, site)->wait += wait.wait;
@@ -160,7 +154,7 @@ void lock_state__wait_ended(struct locks_walk *walk, struct lock_state *state,
     lock_state__left(walk, state, sync_event);
     if (!is_in_time(walk, sync_event->tick) ||
         !locks_filter__counts(walk, state, sync_event->thread, sync_event->site,
-                              duration(sync_event)))
+                              sync_event__ticks(sync_event)))
         return;
     struct side *side = &state->sides[sync_event->how & 1];
     add_wait(walk, state, sync_event);
@@ -237,7 +231,7 @@ static void begin_section(struct locks_walk *walk, const struct sync_event *sync
 void lock_state__acquired(struct locks_walk *walk, struct lock_state *state,
                           const struct sync_event *sync_event)
 {
-    uint64_t waited = sync_event->since ? duration(sync_event) : 0;
+    uint64_t waited = sync_event->since ? sync_event__ticks(sync_event) : 0;
     struct section section = {sync_event->object, 0, sync_event->weight, false};
     if (sync_event->since)
         lock_state__left(walk, state, sync_event);
@@ -304,7 +298,7 @@ static void end_section(struct locks_walk *walk, struct lock_state *state,
     if (!section->counts)
         return;
     if (in_time) {
-        uint64_t held = duration(released);
+        uint64_t held = sync_event__ticks(released);
         uint64_t weight = section->weight;
         times__add(walk, &state->sides[released->how & 1].hold, held, weight);
         /* Horvitz and Thompson's estimate for draws with probability 1/weight. */

@@ -10,11 +10,6 @@
 #define OF_EACH_LEAST 2 /* of these, of each of two threads */
 #define BYTE_PART 100   /* a byte that fewer of a thread's samples are at is none that it uses */
 
-static const struct trace_process *process_at(const struct trace *trace, uint32_t process)
-{
-    return VEC_AT(trace__processes(trace), struct trace_process, process);
-}
-
 static bool writes(const struct heurt_sample *sample)
 {
     return sample->access != HEURT_ACCESS_READ && sample->access != HEURT_ACCESS_SPIN;
@@ -186,7 +181,7 @@ static const struct symbol *outermost(const struct symbol *symbol)
 static const struct symbol *function_of(const struct trace *trace, const struct symbols *symbols,
                                         uint32_t process, uint64_t instruction)
 {
-    return outermost(symbols__get(symbols, process_at(trace, process)->serial, instruction));
+    return outermost(symbols__get(symbols, trace__process_at(trace, process)->serial, instruction));
 }
 
 static int by_sampled(const void *a, const void *b)

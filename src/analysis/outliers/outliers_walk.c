@@ -329,8 +329,7 @@ static void end_thread(struct survey_walk *walk)
 
 void *survey__thread(struct survey *survey, uint32_t thread)
 {
-    const struct trace_thread *traced =
-        VEC_AT(trace__threads(survey->table.trace), struct trace_thread, thread);
+    const struct trace_thread *traced = trace__thread_at(survey->table.trace, thread);
     const struct outlier_level outside = {
         .place = STAND_OUT_THREAD, .component = COMPONENT_RUNNING, .previous = STAND_OUT_NOTHING};
     struct survey_walk *walk = memory__zeroed(1, sizeof *walk);

@@ -37,11 +37,6 @@ static unsigned bucket_below(const struct spread *spread, uint64_t above)
     return 0;
 }
 
-static uint64_t upper_of(unsigned bucket)
-{
-    return bucket + 1 < HISTOGRAM_BUCKETS ? histogram__lower(bucket + 1) - 1 : UINT64_MAX;
-}
-
 /* How many may stand out. */
 static uint64_t rare_of(uint64_t count)
 {
@@ -58,7 +53,7 @@ static uint64_t rare_of(uint64_t count)
 /* The largest duration of those that are left when so many longer ones are put aside. */
 static double without(const struct spread *spread, uint64_t longer)
 {
-    return (double)upper_of(
+    return (double)histogram__upper(
         bucket_below(spread, longer < spread->count ? longer : spread->count - 1));
 }
 
@@ -80,7 +75,8 @@ struct spread_limits spread__limits(const struct spread *spread)
     if (!spread->count)
         return limits;
     unsigned middle = bucket_below(spread, spread->count / 2);
-    limits.usual = histogram__lower(middle) + (upper_of(middle) - histogram__lower(middle)) / 2;
+    limits.usual =
+        histogram__lower(middle) + (histogram__upper(middle) - histogram__lower(middle)) / 2;
     if (spread->count < SPREAD_MIN)
         return limits;
     uint64_t rare = rare_of(spread->count);

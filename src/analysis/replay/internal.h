@@ -90,6 +90,13 @@ struct replay_program {
     struct replay_model model;
 };
 
+/* The token that the thread posts or awaits is its own end's or creation's. */
+static inline bool row_op__is_own_token(const struct replay_program *program, uint32_t thread,
+                                        const struct row_op *op)
+{
+    return op->object == (op->kind == REPLAY_POST ? thread : program->thread_count + thread);
+}
+
 /* MAP_ABSENT: not met in the walk. */
 uint64_t program__object(const struct replay_program *program, uint32_t process,
                          enum class_kind kind, uint64_t address);

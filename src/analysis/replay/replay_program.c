@@ -48,7 +48,7 @@ static void find_ends(struct replay_program *program)
 {
     bool any = false;
     for (size_t i = 0; i < program->thread_count; i++) {
-        program->counts[i] = VEC_AT(trace__threads(program->trace), struct trace_thread, i)->ended;
+        program->counts[i] = trace__thread_at(program->trace, i)->ended;
         any |= program->counts[i];
     }
     for (size_t i = 0; i < program->thread_count && !any; i++)

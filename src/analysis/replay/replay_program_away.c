@@ -69,7 +69,7 @@ static struct vec iterations_of(const struct trace *trace, const struct thread_a
     struct vec iterations = VEC_OF(struct presence_change);
     int64_t running = 0;
     for (size_t i = 0; i < trace__threads(trace)->count; i++) {
-        const struct trace_thread *thread = VEC_AT(trace__threads(trace), struct trace_thread, i);
+        const struct trace_thread *thread = trace__thread_at(trace, i);
         add_iteration(&iterations, thread->start_tick, 1);
         add_iteration(&iterations, thread->end_tick, -1);
         VEC_EACH (away, &all[i].periods, struct away) {

@@ -501,12 +501,6 @@ static int find_factor(const struct open_change *change, struct error *error)
     return error__set(error, -EINVAL, "a factor of %g makes no sense", factor);
 }
 
-static bool is_function(const struct profile_class *class)
-{
-    return class->what.at.kind == CLASS_CALL || class->what.at.kind == CLASS_REGION ||
-           class->what.at.kind == CLASS_ITERATION || class->what.at.kind == CLASS_LOOP;
-}
-
 static int refuse_sampled(const struct profile_class *class, struct error *error)
 {
     if (class->recorded >= class->count)
@@ -526,7 +520,7 @@ static int find_speed(struct program_source *self, struct open_change *change, s
     change->functions = memory__zeroed(program->class_count, sizeof *change->functions);
     for (uint32_t i = 0; i < program->class_count && result == 0; i++) {
         const struct profile_class *class = program->classes[i];
-        if (!class || !is_function(class) ||
+        if (!class || !class_kind__is_code(class->what.at.kind) ||
             !rule__matches(change->what.pattern, class->what.at.function))
             continue;
         change->functions[i] = any = true;
@@ -548,7 +542,7 @@ static int find_class(struct program_source *self, struct open_change *change, s
                           change->what.class);
     const struct profile_class *class = program->classes[change->what.class];
     change->class = class;
-    change->of_function = is_function(class);
+    change->of_function = class_kind__is_code(class->what.at.kind);
     uint64_t sum = 0;
     for (unsigned i = 0; i < COMPONENTS && class->accumulator; i++)
         sum += class->accumulator->component_reference[i];
@@ -625,7 +619,7 @@ static void count_parties(struct program_source *self)
 
 static uint64_t life_of(const struct trace *trace, size_t index)
 {
-    const struct trace_thread *thread = VEC_AT(trace__threads(trace), struct trace_thread, index);
+    const struct trace_thread *thread = trace__thread_at(trace, index);
     return thread->end_tick > thread->start_tick ? thread->end_tick - thread->start_tick : 0;
 }
 

@@ -672,9 +672,8 @@ static void start_thread(struct builder *self, uint32_t index)
 {
     struct replay_program *program = self->program;
     self->index = index;
-    self->thread = VEC_AT(trace__threads(program->trace), struct trace_thread, index);
-    self->process =
-        VEC_AT(trace__processes(program->trace), struct trace_process, self->thread->process);
+    self->thread = trace__thread_at(program->trace, index);
+    self->process = trace__process_at(program->trace, self->thread->process);
     self->row = &program->rows[index];
     memset(self->recent, 0, RECENT_OBJECTS * sizeof *self->recent);
     self->away = &self->all_away[index];

@@ -119,12 +119,6 @@ static void add_work(const struct dealing *dealing, struct peer_round *round, st
     }
 }
 
-static bool is_own_token(const struct replay_program *program, uint32_t thread,
-                         const struct row_op *op)
-{
-    return op->object == (op->kind == REPLAY_POST ? thread : program->thread_count + thread);
-}
-
 static struct row_op only_work(const struct row_op *op)
 {
     return (struct row_op){
@@ -182,7 +176,7 @@ static bool cut_row(struct dealing *dealing, uint32_t thread, struct vec *rounds
             continue;
         }
         if (op.kind == REPLAY_AWAIT || op.kind == REPLAY_POST) {
-            if (!is_own_token(dealing->program, thread, &op))
+            if (!row_op__is_own_token(dealing->program, thread, &op))
                 return false;
             op = only_work(&op);
         }
@@ -367,8 +361,7 @@ static int cut_all(struct dealing *dealing, struct error *error)
         uint32_t peer = peer_at(dealing, i);
         if (cut_row(dealing, peer, &dealing->rounds[i]))
             continue;
-        const struct trace_thread *thread =
-            VEC_AT(trace__threads(program->trace), struct trace_thread, peer);
+        const struct trace_thread *thread = trace__thread_at(program->trace, peer);
         return error__set(error, -ENOTSUP,
                           "the number of threads cannot be changed: thread %" PRIu32
                           " and those like it wait for each other in ways other than locks and "

@@ -17,8 +17,7 @@
 void program__was_joined(struct replay_program *program, uint32_t thread, uint32_t by,
                          uint64_t since)
 {
-    const struct trace_thread *told =
-        VEC_AT(trace__threads(program->trace), struct trace_thread, thread);
+    const struct trace_thread *told = trace__thread_at(program->trace, thread);
     uint64_t life = told->end_tick - told->start_tick;
     bool is_soon = told->end_tick > since && told->end_tick - since <= life / SOON_PART;
     program->told_by[thread] = is_soon ? by : NOBODY;
@@ -66,12 +65,6 @@ static void find_doers(const struct replay_program *program, struct doers *doers
     }
 }
 
-static bool is_own_token(const struct replay_program *program, const struct row_op *op,
-                         uint32_t thread)
-{
-    return op->object == (op->kind == REPLAY_POST ? thread : program->thread_count + thread);
-}
-
 /* Whether it is at places, at all of them alone, and nothing passes between it and others but locks
  * and its own beginning and end. */
 static bool is_apart(const struct replay_program *program, const struct doers *doers,
@@ -82,7 +75,7 @@ static bool is_apart(const struct replay_program *program, const struct doers *d
         bool is_token = op->kind == REPLAY_POST || op->kind == REPLAY_AWAIT;
         bool hands = op->kind == REPLAY_TAKE || op->kind == REPLAY_GIVE || op->kind == REPLAY_MEET;
         const uint32_t *place = place_of(program, doers, op);
-        if (hands || (is_token && !is_own_token(program, op, thread)) ||
+        if (hands || (is_token && !row_op__is_own_token(program, thread, op)) ||
             (place && doers->alone[*place] != thread + 1))
             return false;
         any |= place != NULL;

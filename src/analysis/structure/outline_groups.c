@@ -43,10 +43,8 @@ static char *without_digits(const char *name)
 /* What threads of one group have in common. free() it. */
 static char *group_key(struct grouper *grouper, const struct structure_thread *thread)
 {
-    const struct trace_thread *traced =
-        VEC_AT(trace__threads(grouper->trace), struct trace_thread, thread->thread);
-    const struct trace_process *process =
-        VEC_AT(trace__processes(grouper->trace), struct trace_process, traced->process);
+    const struct trace_thread *traced = trace__thread_at(grouper->trace, thread->thread);
+    const struct trace_process *process = trace__process_at(grouper->trace, traced->process);
     uint32_t item = main_item(grouper->known->shapes, thread->root);
     uint32_t surface =
         item == SHAPE_NONE ? SHAPE_NONE : outline_shapes__surface(grouper->known, item);

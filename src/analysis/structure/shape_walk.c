@@ -63,7 +63,7 @@ struct thread_shape *thread_shape__start(struct class_table *table, struct shape
         .watcher = {.occurrence = occurrence, .at_once = true, .unfinished = true},
         .builder = shape_builder__new(shapes),
         .told = watcher,
-        .thread = VEC_AT(trace__threads(table->trace), struct trace_thread, thread)};
+        .thread = trace__thread_at(table->trace, thread)};
     if (watcher && watcher->iteration)
         shape_builder__tell_iterations(walk->builder, watcher->iteration_depth, iteration, watcher);
     if (watcher) {

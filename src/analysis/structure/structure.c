@@ -40,8 +40,7 @@ static void *start_thread(void *self, unsigned lane, uint32_t thread)
     struct owned_structure *owned = self;
     (void)lane;
     if (owned->pattern &&
-        !rule__is_thread(owned->pattern,
-                         VEC_AT(trace__threads(owned->table.trace), struct trace_thread, thread)))
+        !rule__is_thread(owned->pattern, trace__thread_at(owned->table.trace, thread)))
         return NULL;
     owned->walk = thread_shape__start(&owned->table, owned->shown.shapes, thread, NULL);
     return owned;
@@ -55,8 +54,7 @@ static void take_event(void *part, const struct event *event)
 static void join_thread(void *self, uint32_t index, void *part)
 {
     struct owned_structure *owned = part;
-    const struct trace_thread *thread =
-        VEC_AT(trace__threads(owned->table.trace), struct trace_thread, index);
+    const struct trace_thread *thread = trace__thread_at(owned->table.trace, index);
     struct structure_thread row = {
         .thread = index,
         .root = thread_shape__end(owned->walk),

@@ -240,8 +240,7 @@ static bool is_join(const struct idle_waits *idle, const struct sync_events *wal
     if (event->by == SYNC_EVENT_NOBODY || event->by >= idle->creators.count ||
         *VEC_AT(&idle->creators, uint32_t, event->by) != event->thread)
         return false;
-    const struct trace_thread *by =
-        VEC_AT(trace__threads(walk->trace), struct trace_thread, event->by);
+    const struct trace_thread *by = trace__thread_at(walk->trace, event->by);
     uint64_t ticks = event->tick - event->since;
     return by->ended && by->end_tick <= event->by_tick + ticks / AT_END_PART;
 }

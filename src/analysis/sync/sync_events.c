@@ -396,7 +396,7 @@ static uint64_t end_of_process(const struct sync_events *walk, uint32_t serial)
 {
     uint64_t last = 0;
     for (size_t i = 0; i < walk->thread_count; i++) {
-        uint64_t tick = VEC_AT(trace__threads(walk->trace), struct trace_thread, i)->end_tick;
+        uint64_t tick = trace__thread_at(walk->trace, i)->end_tick;
         if (walk->threads[i].serial == serial && tick > last)
             last = tick;
     }
@@ -411,7 +411,7 @@ static void find_left(struct sync_events *walk)
         const struct thread_state *thread = &walk->threads[i];
         if (!thread->started || thread->ended)
             continue;
-        uint64_t tick = VEC_AT(trace__threads(walk->trace), struct trace_thread, i)->end_tick;
+        uint64_t tick = trace__thread_at(walk->trace, i)->end_tick;
         if (thread->waits.depth && thread->serial != of_process) {
             of_process = thread->serial;
             last = end_of_process(walk, of_process);
@@ -484,10 +484,8 @@ struct sync_events *sync_events__start_for(const struct trace *trace,
     walk->recent = memory__zeroed(RECENT_OBJECTS, sizeof *walk->recent);
     steps__start(&walk->steps, walk->thread_count);
     for (uint32_t i = 0; i < walk->thread_count; i++) {
-        const struct trace_thread *row = VEC_AT(trace__threads(trace), struct trace_thread, i);
         struct thread_state *thread = &walk->threads[i];
-        thread->serial =
-            VEC_AT(trace__processes(trace), struct trace_process, row->process)->serial;
+        thread->serial = trace__serial_of(trace, i);
         thread->held = VEC_OF(struct held_lock);
         if ((!scope->left_out || !scope->left_out[i]) &&
             step_thread__start(&thread->steps, trace, i, walk->wanted))

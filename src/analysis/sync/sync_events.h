@@ -106,6 +106,13 @@ struct sync_event {
     uint64_t round; /* barriers: WAITS, LEFT: 0, 1, … at that barrier */
 };
 
+/* Since `since`, without what the recording took of it. */
+static inline uint64_t sync_event__ticks(const struct sync_event *event)
+{
+    uint64_t ticks = event->tick - event->since;
+    return ticks > event->paused ? ticks - event->paused : 0;
+}
+
 /* A lock, condition variable, semaphore, barrier or futex. */
 struct sync_object {
     uint32_t process;     /* serial */

@@ -77,7 +77,7 @@ static void set_tick(struct step_thread *thread)
 bool step_thread__start(struct step_thread *thread, const struct trace *trace, uint32_t index,
                         const uint8_t wanted[STEPS_IDS])
 {
-    const struct trace_thread *row = VEC_AT(trace__threads(trace), struct trace_thread, index);
+    const struct trace_thread *row = trace__thread_at(trace, index);
     *thread = (struct step_thread){.wanted = wanted, .index = index, .tick = row->start_tick};
     trace_cursor__start(&thread->cursor, trace, row);
     if (!look_ahead(thread))

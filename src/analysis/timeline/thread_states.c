@@ -6,15 +6,12 @@
 
 #define STATES_A_BLOCK 64u
 
-struct stretch {
-    uint64_t begin_ns;
-    uint64_t length_ns : 56, state : 8;
-};
-
-struct thread_states thread_states__new(size_t most)
+struct thread_states thread_states__new(uint64_t begin_ns, size_t most)
 {
-    return (struct thread_states){
-        .stretches = VEC_OF(struct stretch), .sums = VEC_OF(struct state_times), .most = most};
+    return (struct thread_states){.begin_ns = begin_ns,
+                                  .stretches = VEC_OF(struct thread_stretch),
+                                  .sums = VEC_OF(struct state_times),
+                                  .most = most};
 }
 
 void thread_states__free(struct thread_states *states)
@@ -23,21 +20,21 @@ void thread_states__free(struct thread_states *states)
     vec__free(&states->sums);
 }
 
-static struct stretch *stretch_at(const struct thread_states *states, size_t place)
+static struct thread_stretch *stretch_at(const struct thread_states *states, size_t place)
 {
-    return VEC_AT(&states->stretches, struct stretch, place);
+    return VEC_AT(&states->stretches, struct thread_stretch, place);
 }
 
-static uint64_t end_of(const struct stretch *stretch)
+static uint64_t end_of(const struct thread_stretch *stretch)
 {
     return stretch->begin_ns + stretch->length_ns;
 }
 
-/* Where the last one ends. */
+/* Where the last one ends, or the life begins. */
 static uint64_t told_until(const struct thread_states *states)
 {
     size_t count = states->stretches.count;
-    return count ? end_of(stretch_at(states, count - 1)) : 0;
+    return count ? end_of(stretch_at(states, count - 1)) : states->begin_ns;
 }
 
 /* ---- fewer ----------------------------------------------------------------------------------- */
@@ -46,10 +43,10 @@ static uint64_t told_until(const struct thread_states *states)
 struct grain {
     size_t count;
     uint64_t number, begin_ns;
-    struct state_times times;
+    uint64_t ns[2 * THREAD_STATES];
 };
 
-static bool is_within(const struct stretch *stretch, uint64_t grain_ns)
+static bool is_within(const struct thread_stretch *stretch, uint64_t grain_ns)
 {
     return stretch->length_ns && stretch->begin_ns / grain_ns == (end_of(stretch) - 1) / grain_ns;
 }
@@ -58,10 +55,10 @@ static bool is_within(const struct stretch *stretch, uint64_t grain_ns)
 static void put_grain(struct thread_states *states, struct grain *grain)
 {
     uint64_t at = grain->begin_ns;
-    for (unsigned state = 0; state < THREAD_STATES; state++) {
-        uint64_t ns = grain->times.ns[state];
+    for (unsigned state = 0; state < 2 * THREAD_STATES; state++) {
+        uint64_t ns = grain->ns[state];
         if (ns)
-            *stretch_at(states, states->stretches.count++) = (struct stretch){at, ns, state};
+            *stretch_at(states, states->stretches.count++) = (struct thread_stretch){at, ns, state};
         at += ns;
     }
     *grain = (struct grain){0};
@@ -74,7 +71,7 @@ static void put_together(struct thread_states *states)
     struct grain grain = {0};
     states->stretches.count = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct stretch stretch = *stretch_at(states, i);
+        const struct thread_stretch stretch = *stretch_at(states, i);
         uint64_t number = stretch.begin_ns / states->grain_ns;
         bool is_in = is_within(&stretch, states->grain_ns);
         if (!is_in || (grain.count && number != grain.number))
@@ -86,7 +83,7 @@ static void put_together(struct thread_states *states)
         if (!grain.count++)
             grain.begin_ns = stretch.begin_ns;
         grain.number = number;
-        grain.times.ns[stretch.state] += stretch.length_ns;
+        grain.ns[stretch.state] += stretch.length_ns;
     }
     put_grain(states, &grain);
 }
@@ -97,7 +94,7 @@ static void make_room(struct thread_states *states)
         uint64_t told_ns = told_until(states) - stretch_at(states, 0)->begin_ns;
         states->grain_ns = told_ns / states->most + 1;
     }
-    while (put_together(states), states->stretches.count > states->most / 2 + THREAD_STATES)
+    while (put_together(states), states->stretches.count > states->most / 2 + 2 * THREAD_STATES)
         states->grain_ns *= 2;
 }
 
@@ -111,14 +108,14 @@ void thread_states__add(struct thread_states *states, unsigned state, uint64_t b
     if (begin_ns >= end_ns)
         return;
     size_t count = states->stretches.count;
-    struct stretch *last = count ? stretch_at(states, count - 1) : NULL;
+    struct thread_stretch *last = count ? stretch_at(states, count - 1) : NULL;
     if (last && last->state == state && until_ns == begin_ns) {
         last->length_ns += end_ns - begin_ns;
         return;
     }
-    const struct stretch stretch = {begin_ns, end_ns - begin_ns, state};
+    const struct thread_stretch stretch = {begin_ns, end_ns - begin_ns, state};
     vec__push(&states->stretches, &stretch);
-    if (states->stretches.count > states->most + THREAD_STATES)
+    if (states->stretches.count > states->most + 2 * THREAD_STATES)
         make_room(states);
 }
 
@@ -132,36 +129,36 @@ static bool is_no_wait(unsigned state)
 void thread_states__add_wait(struct thread_states *states, unsigned state, uint64_t begin_ns,
                              uint64_t end_ns, bool is_whole)
 {
-    size_t first =
-        VEC_FIRST(stretch, &states->stretches, struct stretch, stretch->begin_ns >= begin_ns);
-    struct vec inside = VEC_OF(struct stretch);
+    size_t first = VEC_FIRST(stretch, &states->stretches, struct thread_stretch,
+                             stretch->begin_ns >= begin_ns);
+    struct vec inside = VEC_OF(struct thread_stretch);
     for (size_t i = first; i < states->stretches.count; i++)
         vec__push(&inside, stretch_at(states, i));
     states->stretches.count = first;
     uint64_t at = begin_ns;
-    VEC_EACH (stretch, &inside, struct stretch) {
-        if (is_whole || !is_no_wait(stretch->state))
+    unsigned rest = states->knows_cpu && !is_whole ? state + STATE_ON_CPU : state;
+    VEC_EACH (stretch, &inside, struct thread_stretch) {
+        if (is_whole || stretch->state >= STATE_ON_CPU)
             continue;
-        thread_states__add(states, state, at, stretch->begin_ns);
-        thread_states__add(states, stretch->state, stretch->begin_ns, end_of(stretch));
+        thread_states__add(states, rest, at, stretch->begin_ns);
+        thread_states__add(states, is_no_wait(stretch->state) ? stretch->state : state,
+                           stretch->begin_ns, end_of(stretch));
         at = end_of(stretch);
     }
-    thread_states__add(states, state, at, end_ns);
+    thread_states__add(states, rest, at, end_ns);
     vec__free(&inside);
 }
 
-void thread_states__end(struct thread_states *states, uint64_t begin_ns, uint64_t end_ns)
+void thread_states__end(struct thread_states *states, uint64_t end_ns)
 {
     struct state_times sum = {0};
-    uint64_t first_ns = states->stretches.count ? stretch_at(states, 0)->begin_ns : begin_ns;
     uint64_t last_ns = told_until(states);
-    states->begin_ns = begin_ns < first_ns ? begin_ns : first_ns;
     states->end_ns = end_ns > last_ns ? end_ns : last_ns;
     for (size_t i = 0; i < states->stretches.count; i++) {
-        const struct stretch *stretch = stretch_at(states, i);
+        const struct thread_stretch *stretch = stretch_at(states, i);
         if (i % STATES_A_BLOCK == 0)
             vec__push(&states->sums, &sum);
-        sum.ns[stretch->state] += stretch->length_ns;
+        sum.ns[stretch->state % STATE_ON_CPU] += stretch->length_ns;
     }
     vec__push(&states->sums, &sum);
 }
@@ -171,15 +168,16 @@ void thread_states__end(struct thread_states *states, uint64_t begin_ns, uint64_
 /* The thread's life up to then, by states. */
 static struct state_times times_until(const struct thread_states *states, uint64_t ns)
 {
-    size_t count = VEC_FIRST(stretch, &states->stretches, struct stretch, stretch->begin_ns >= ns);
+    size_t count =
+        VEC_FIRST(stretch, &states->stretches, struct thread_stretch, stretch->begin_ns >= ns);
     size_t block = count / STATES_A_BLOCK;
     struct state_times times = *VEC_AT(&states->sums, struct state_times, block);
     for (size_t i = block * STATES_A_BLOCK; i < count; i++) {
-        const struct stretch *stretch = stretch_at(states, i);
-        times.ns[stretch->state] += stretch->length_ns;
+        const struct thread_stretch *stretch = stretch_at(states, i);
+        times.ns[stretch->state % STATE_ON_CPU] += stretch->length_ns;
     }
     if (count && end_of(stretch_at(states, count - 1)) > ns)
-        times.ns[stretch_at(states, count - 1)->state] -=
+        times.ns[stretch_at(states, count - 1)->state % STATE_ON_CPU] -=
             end_of(stretch_at(states, count - 1)) - ns;
     uint64_t until = ns < states->end_ns ? ns : states->end_ns, told = 0;
     for (unsigned state = 0; state < THREAD_STATES; state++)

@@ -91,6 +91,11 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
         keep_longest(part, entry, occurrence);
 }
 
+static const struct profile_thread *row_of(const struct thread_times_part *part)
+{
+    return VEC_AT(&part->walk->profile->threads, struct profile_thread, part->thread);
+}
+
 /* ---- the walk -------------------------------------------------------------------------------- */
 
 static struct vec waits_of(const struct profile *profile, const struct findings *findings)
@@ -134,7 +139,9 @@ static void *thread(void *self, unsigned lane, uint32_t thread)
     part->walk = walk;
     part->thread = thread;
     part->states = &walk->thread_times->threads[thread];
-    *part->states = thread_states__new(walk->most);
+    *part->states = thread_states__new(
+        since_start(part, trace__thread_at(walk->trace, thread)->start_tick), walk->most);
+    part->states->knows_cpu = row_of(part)->has_kernel;
     part->unfinished_from = UINT64_MAX;
     part->watcher = (struct thread_watcher){.occurrence = occurrence,
                                             .unfinished = true,
@@ -164,17 +171,14 @@ static void events(void *self, struct event_words *words)
 /* A thread that was in a wait when the trace ended waited on, as in the profile. */
 static void end_life(struct thread_times_part *part)
 {
-    const struct trace_thread *thread =
-        VEC_AT(trace__threads(part->walk->trace), struct trace_thread, part->thread);
-    const struct profile_thread *row =
-        VEC_AT(&part->walk->profile->threads, struct profile_thread, part->thread);
-    uint64_t begin_ns = since_start(part, thread->start_tick), from_ns = part->unfinished_from;
-    uint64_t end_ns = begin_ns + row->lifetime_ns;
+    const struct profile_thread *row = row_of(part);
+    uint64_t from_ns = part->unfinished_from;
+    uint64_t end_ns = part->states->begin_ns + row->lifetime_ns;
     bool is_idle = row->idle_end_ns && row->idle_end == part->unfinished;
     if (from_ns != UINT64_MAX)
         thread_states__add_wait(part->states, is_idle ? STATE_IDLE : part->unfinished, from_ns,
                                 end_ns, false);
-    thread_states__end(part->states, begin_ns, end_ns);
+    thread_states__end(part->states, end_ns);
     struct thread_times *thread_times = part->walk->thread_times;
     if (part->states->end_ns > thread_times->end_ns)
         thread_times->end_ns = part->states->end_ns;
@@ -186,6 +190,7 @@ static void end(void *self)
 {
     struct thread_times_part *part = self;
     part->is_over = true;
+    part->states->knows_cpu = false; /* what it did since then, the kernel has not told */
     thread_watch__end(part->watch);
     end_life(part);
 }

@@ -1,7 +1,8 @@
 /* timeline.h: what each thread did when, in several levels of detail, and which waits were long.
  *
- *     synchronisation events ──► a thread's states, one after another ──► level 0, as they were
- *                                       └─► pieces of at least so many ns ──► level 1 ──► level 2 …
+ *     a thread's states, one after another (thread_times.h) ──► level 0, as they were
+ *         └─► pieces of at least so many ns ──► level 1 ──► level 2 …
+ *     synchronisation events ──► the longest waits
  *
  * A piece is a stretch of a thread's life: of one state, or of several when each of them is shorter
  * than the level's pieces; then it has the time of each.  The pieces of every level add up to the
@@ -9,19 +10,15 @@
  * TIMELINE_BYTES_MOST is not kept (the last one always is), so that memory is bounded by threads,
  * whatever the number of events.  Waits are the longest ones of those that are not idle.
  *
- * States are components, and idle: waiting for work, as the profile has it; and each of them
- * + TIMELINE_ON_CPU: in such a call, but on a CPU.  What recording cost is in running.  Times are
- * in ns since the session's start.  One walk by time; NULL of aggregated runs, which keep no order
- * of events. */
+ * States are those of thread_states.h.  Times are in ns since the session's start.  One walk by
+ * time; NULL of aggregated runs, which keep no order of events. */
 #ifndef HEURT_ANALYSIS_TIMELINE_TIMELINE_H
 #define HEURT_ANALYSIS_TIMELINE_TIMELINE_H
 
-#include "analysis/analysis.h"
 #include "analysis/sync/sync_events.h"
+#include "analysis/timeline/thread_times.h"
 
-#define TIMELINE_IDLE COMPONENTS
-#define TIMELINE_ON_CPU (COMPONENTS + 1)
-#define TIMELINE_STATES (2 * TIMELINE_ON_CPU)
+#define TIMELINE_STATES (2 * THREAD_STATES)
 #define TIMELINE_LEVELS 8u
 #define TIMELINE_BYTES_MOST 800000u
 #define TIMELINE_WAITS_MOST 3000u
@@ -76,7 +73,7 @@ bool timeline_piece__next(const struct vec *bytes, size_t *at, struct timeline_p
 
 /* ---- levels ---------------------------------------------------------------------------------- */
 
-/* A timeline of so many threads that takes wall_ns, with nothing in it. */
+/* A timeline of so many threads that takes wall_ns, with nothing in it. timeline__free it. */
 struct timeline *timeline__new(size_t threads, uint64_t wall_ns);
 /* The thread was in that state for so long, behind what it was in before. */
 void timeline__add(struct timeline *timeline, struct timeline_lane *lane, unsigned state,

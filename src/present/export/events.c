@@ -44,8 +44,7 @@ struct shown_trace shown_trace__new(const struct trace *trace, const struct symb
     for (size_t i = 0; i < threads->count; i++) {
         const struct trace_thread *thread = VEC_AT(threads, struct trace_thread, i);
         shown.threads[i].thread = thread;
-        shown.threads[i].process =
-            VEC_AT(trace__processes(trace), struct trace_process, thread->process);
+        shown.threads[i].process = trace__process_at(trace, thread->process);
         shown.threads[i].open = VEC_OF(struct exported_span);
         shown.threads[i].json = json_of(thread);
     }

@@ -27,13 +27,6 @@ static char *base64(const struct vec *bytes)
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
-static uint32_t process_of(const struct report *report, uint32_t thread)
-{
-    const struct vec *threads = trace__threads(report->trace);
-    uint32_t process = VEC_AT(threads, struct trace_thread, thread)->process;
-    return VEC_AT(trace__processes(report->trace), struct trace_process, process)->serial;
-}
-
 struct lane_cells {
     const struct timeline *timeline;
     const struct timeline_lane *of;
@@ -113,8 +106,8 @@ static struct table_rows lane_rows(const void *row)
         const struct trace_thread *thread = VEC_AT(threads, struct trace_thread, lane->thread);
         bool had_work = page->report->findings && page->report->findings->had_work[lane->thread];
         TABLE_ROW(&rows, lane_cells, page->timeline, lane, thread->tid, thread->pid,
-                  process_of(page->report, lane->thread), thread->name, had_work, lane->from_ns,
-                  lane->to_ns);
+                  trace__serial_of(page->report->trace, lane->thread), thread->name, had_work,
+                  lane->from_ns, lane->to_ns);
     }
     return rows;
 }
@@ -159,7 +152,7 @@ struct wait_site {
 static void add_site(struct vec *sites, const struct report *report, uint32_t thread, uint64_t site)
 {
     if (site && thread != SYNC_EVENT_NOBODY)
-        vec__push(sites, &(struct wait_site){process_of(report, thread), site});
+        vec__push(sites, &(struct wait_site){trace__serial_of(report->trace, thread), site});
 }
 
 static int by_site(const void *left, const void *right)

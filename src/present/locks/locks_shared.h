@@ -50,8 +50,6 @@ void locks_text__drawn(const struct locks_report *locks, const struct style *sty
 
 /* The program, its wall time and threads, the trace. */
 void locks__put_header(const struct locks_report *locks, const struct style *style, FILE *out);
-/* One clear sentence where there is nothing to show; then true. */
-bool locks__put_nothing(const struct locks_report *locks, const struct style *style, FILE *out);
 
 /* ---- locks_sync_tables.c --------------------------------------------------------------------- */
 

@@ -63,7 +63,8 @@ void locks__put_header(const struct locks_report *locks, const struct style *sty
     free(words);
 }
 
-bool locks__put_nothing(const struct locks_report *locks, const struct style *style, FILE *out)
+/* One clear sentence where there is nothing to show; then true. */
+static bool put_nothing(const struct locks_report *locks, const struct style *style, FILE *out)
 {
     if (locks->result->rows.count)
         return false;
@@ -391,7 +392,7 @@ static void rows(const struct locks_report *locks, size_t rank, const struct sty
         return;
     }
     locks__put_header(locks, style, out);
-    if (!locks__put_nothing(locks, style, out)) {
+    if (!put_nothing(locks, style, out)) {
         put_totals(locks, style, out);
         put_locks(locks, style, out);
         sync_objects__put(locks, style, out);

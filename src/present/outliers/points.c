@@ -23,7 +23,7 @@ const struct class_definition *points__place(const struct points_report *shown, 
 const struct trace_thread *points__thread(const struct points_report *shown,
                                           const struct point *point)
 {
-    return VEC_AT(trace__threads(shown->report->trace), struct trace_thread, point->thread);
+    return trace__thread_at(shown->report->trace, point->thread);
 }
 
 unsigned points__depth(const struct points_report *shown, uint32_t path)

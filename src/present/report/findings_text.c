@@ -259,10 +259,3 @@ struct vec report__warnings(const struct report *report)
         warn(&warnings, memory__text(*sentence));
     return warnings;
 }
-
-void texts__free(struct vec *texts)
-{
-    VEC_EACH (text, texts, char *)
-        free(*text);
-    vec__free(texts);
-}

@@ -30,7 +30,7 @@ bool finding__place(const struct report *report, const struct finding *finding, 
 
 static uint32_t serial_of(const struct report *report, const struct sharing *sharing)
 {
-    return VEC_AT(trace__processes(report->trace), struct trace_process, sharing->process)->serial;
+    return trace__process_at(report->trace, sharing->process)->serial;
 }
 
 bool finding__by(const struct report *report, const struct finding *finding, struct finding_by *by)
@@ -65,8 +65,7 @@ static const char *region_of(const struct report *report, const struct sharing *
         [HEURT_REGION_STACK] = "stack",          [HEURT_REGION_HEAP] = "heap",
         [HEURT_REGION_SHARED] = "shared memory",
     };
-    const struct trace_process *process =
-        VEC_AT(trace__processes(report->trace), struct trace_process, sharing->process);
+    const struct trace_process *process = trace__process_at(report->trace, sharing->process);
     if (symbols__variable(report->symbols, process->serial, sharing->victim.address))
         return "variable";
     if (process__module_of(process, sharing->victim.address))

@@ -51,11 +51,3 @@ void line__number(struct csv_line *line, uint64_t value)
     begin_field(line);
     text__put_number(line->out, value);
 }
-
-void line__source_line(struct csv_line *line, uint32_t number)
-{
-    if (number)
-        line__number(line, number);
-    else
-        line__text(line, "");
-}

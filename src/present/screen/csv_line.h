@@ -15,6 +15,5 @@ struct csv_line {
 
 void line__text(struct csv_line *line, const char *text);
 void line__number(struct csv_line *line, uint64_t value);
-void line__source_line(struct csv_line *line, uint32_t number); /* 0 is an empty field */
 
 #endif

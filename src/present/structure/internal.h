@@ -15,8 +15,4 @@ void sequences__put(const struct structure_report *shown, const struct style *st
 /* Those that took the most time, for a document. */
 struct table_rows sequence_rows(const struct structure_report *shown);
 
-/* What a row is of; NULL: of no place. */
-const struct class_definition *outline_row__place(const struct structure_report *shown,
-                                                  const struct outline_row *row);
-
 #endif

@@ -12,7 +12,7 @@
 
 static const struct trace_thread *thread_of(const struct grammar_report *shown)
 {
-    return VEC_AT(trace__threads(shown->report->trace), struct trace_thread, shown->thread);
+    return trace__thread_at(shown->report->trace, shown->thread);
 }
 
 static const struct class_definition *place_of(const struct grammar_report *shown,

@@ -25,7 +25,4 @@ struct structure_presenter {
 
 extern const struct structure_presenter structure_text, structure_json, structure_csv;
 
-/* "occurrence", "loop" …: as in the JSON contract */
-const char *outline_kind__name(enum outline_kind kind);
-
 #endif

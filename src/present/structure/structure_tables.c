@@ -17,7 +17,8 @@ struct outline_cells {
     struct outline_row of; /* its other figures as they are */
 };
 
-const char *outline_kind__name(enum outline_kind kind)
+/* "occurrence", "loop" …: as in the JSON contract */
+static const char *kind_name(enum outline_kind kind)
 {
     static const char *const names[] = {
         [OUTLINE_OCCURRENCE] = "occurrence",
@@ -29,8 +30,9 @@ const char *outline_kind__name(enum outline_kind kind)
     return names[kind];
 }
 
-const struct class_definition *outline_row__place(const struct structure_report *shown,
-                                                  const struct outline_row *row)
+/* What a row is of; NULL: of no place. */
+static const struct class_definition *place_of(const struct structure_report *shown,
+                                               const struct outline_row *row)
 {
     if (row->kind != OUTLINE_OCCURRENCE && row->kind != OUTLINE_SCATTERED)
         return NULL;
@@ -79,7 +81,7 @@ static const struct column columns[] = {
     COLUMN(outline_cells, row, "#", "", "number of the row, from 0"),
     FLAT("group", outline_cells, of.group, "group", "", "number of the group of threads, from 0"),
     FLAT("depth", outline_cells, of.depth, "depth", "", "0: of the thread itself"),
-    COLUMN_NAMED("kind", outline_cells, of.kind, outline_kind__name, "kind",
+    COLUMN_NAMED("kind", outline_cells, of.kind, kind_name, "kind",
                  "occurrence, loop, scattered, unrecorded, rest"),
     IDENTITY("class_kind", kind, NULL, "call, region, lock …"),
     IDENTITY("function", function, "function", "what was called"),
@@ -125,7 +127,7 @@ static void add_row(struct table_rows *rows, const struct structure_report *show
     *cells = (struct outline_cells){
         .shown = shown,
         .row = number,
-        .identity = identity_cells__of(rows, shown->report, outline_row__place(shown, row)),
+        .identity = identity_cells__of(rows, shown->report, place_of(shown, row)),
         .count = known_if(row->kind != OUTLINE_UNRECORDED, row->count),
         .loops = known_if(loop, row->loops),
         .kinds = known_if(row->kinds > 0, row->kinds),
@@ -215,8 +217,7 @@ static struct table_rows thread_rows(const void *row)
     const struct group_cells *group = row;
     struct table_rows rows = table_rows__of(&group_threads_table);
     VEC_EACH (number, &group->of.threads, uint32_t) {
-        const struct trace_thread *thread =
-            VEC_AT(trace__threads(group->shown->report->trace), struct trace_thread, *number);
+        const struct trace_thread *thread = trace__thread_at(group->shown->report->trace, *number);
         TABLE_ROW(&rows, structure_thread_cells, thread->tid, thread->name);
     }
     return rows;

@@ -174,8 +174,7 @@ static unsigned what_columns(const struct style *style, bool wide)
 static const struct trace_thread *thread_at(const struct structure_report *shown,
                                             const struct outline_group *group, size_t which)
 {
-    return VEC_AT(trace__threads(shown->report->trace), struct trace_thread,
-                  *VEC_AT(&group->threads, uint32_t, which));
+    return trace__thread_at(shown->report->trace, *VEC_AT(&group->threads, uint32_t, which));
 }
 
 /* "worker", "worker-1, worker-2, …": the threads' names. free() it. */

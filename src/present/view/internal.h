@@ -66,7 +66,6 @@ struct view {
     bool uses_state[THREAD_STATES]; /* some thread was in it for more than an instant */
 };
 
-struct view_page *view__page(const struct view *view);
 /* Rows between the title and the last two. */
 unsigned view__body_rows(const struct view *view);
 /* That place in profile->classes. */

@@ -15,7 +15,7 @@
 #define CONTROL_U 21u
 #define ESCAPE 27u
 
-struct view_page *view__page(const struct view *view)
+static struct view_page *current_page(const struct view *view)
 {
     return VEC_AT(&view->pages, struct view_page, view->pages.count - 1);
 }
@@ -39,8 +39,7 @@ char *view__role_name(const struct view *view, uint32_t thread)
 /* Threads that were given names have numbers in them, which a role has not. */
 char *view__thread_name(const struct view *view, uint32_t thread)
 {
-    const struct trace_thread *row =
-        VEC_AT(trace__threads(view->subject.report->trace), struct trace_thread, thread);
+    const struct trace_thread *row = trace__thread_at(view->subject.report->trace, thread);
     const struct findings *findings = view->subject.report->findings;
     const struct role *role = VEC_AT(&findings->roles, struct role, findings->roles_of[thread]);
     char *name = role->name ? memory__text(row->name) : view__role_name(view, thread);
@@ -308,8 +307,8 @@ static void take_typed(struct view *view)
     if (view->prompt == PROMPT_SEARCH) {
         free(view->search);
         view->search = memory__text(view->typed);
-        view__page(view)->found = NO_ITEM;
-        search(view, view__page(view), false, true);
+        current_page(view)->found = NO_ITEM;
+        search(view, current_page(view), false, true);
     } else if (filter__read(&view->filter, &view->subject, view->typed, &sentence)) {
         VEC_EACH (page, &view->pages, struct view_page)
             page->from_ns = page->to_ns = page->top = 0;
@@ -383,7 +382,7 @@ static bool go_back(struct view *view)
 {
     if (view->pages.count == 1)
         return false;
-    page__free(view__page(view));
+    page__free(current_page(view));
     view->pages.count--;
     return true;
 }
@@ -415,8 +414,8 @@ static void show_occurrence(struct view *view, const struct view_page *page)
     const struct kept_occurrence *row =
         VEC_AT(&page->items, struct occurrence_item, page->selected)->row;
     go_to(view, PAGE_THREADS);
-    thread_strips__show(view, view__page(view), row);
-    select_item(view, view__page(view), view__page(view)->selected);
+    thread_strips__show(view, current_page(view), row);
+    select_item(view, current_page(view), current_page(view)->selected);
 }
 
 static void enter(struct view *view, const struct view_page *page)
@@ -499,7 +498,7 @@ static void other_key(struct view *view, struct view_page *page, uint32_t key)
 
 bool view__key(struct view *view, uint32_t key)
 {
-    struct view_page *page = view__page(view);
+    struct view_page *page = current_page(view);
     say(view, memory__text(""));
     if (view->prompt != PROMPT_NONE) {
         prompt_key(view, key);
@@ -590,7 +589,7 @@ static void put_threads(const struct view *view, const struct view_page *page, p
 
 void view__draw(const struct view *view, put_row put, void *screen)
 {
-    const struct view_page *page = view__page(view);
+    const struct view_page *page = current_page(view);
     put_bar(view, put, screen, 0, title_text(view, page));
     (page->kind == PAGE_THREADS ? put_threads : put_lines)(view, page, put, screen);
     char *talk = talk_text(view);
