@@ -31,10 +31,11 @@ struct report_options {
     bool no_rules, compare, median;
     enum class_view classes;
     double threshold;
-    uint64_t width;                    /* 0: not given */
-    uint64_t slow, fast, at_ns;        /* of --compare; 0, 0, UINT64_MAX: not given */
-    const char *class;                 /* a number or a name; NULL: the first screen */
-    const char *html;                  /* a file; NULL: no page */
+    uint64_t width;             /* 0: not given */
+    uint64_t slow, fast, at_ns; /* of --compare; 0, 0, UINT64_MAX: not given */
+    const char *class;          /* a number or a name; NULL: the first screen */
+    const char *html;           /* a file; NULL: no page */
+    struct part_asked part;
     struct vec keys, ignores, forgets; /* const char * */
 };
 
@@ -195,7 +196,9 @@ static int report_on(const struct report_options *options, const struct vec *rul
     int status = loaded__open(options->directory, &loaded);
     if (status)
         return status;
-    status = report_on_loaded(options, rules, &loaded);
+    status = loaded__cut(&loaded, &options->part);
+    if (status == 0)
+        status = report_on_loaded(options, rules, &loaded);
     loaded__close(&loaded);
     return status;
 }
@@ -330,12 +333,20 @@ static int compare(const struct command *self, const struct report_options *opti
         status = loaded__open(options->directory, &loaded);
     if (status)
         return status;
-    status = compare__run(&request, &loaded);
+    status = loaded__cut(&loaded, &options->part);
+    if (status == 0)
+        status = compare__run(&request, &loaded);
     loaded__close(&loaded);
     return status;
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
+
+#define PART_ROW(option, member, excludes, words)                                     \
+    {                                                                                 \
+        .name = option, .value = "TIME", .help = words, .expected = DURATION_FORM,    \
+        .group = excludes, VALUE(struct report_options, part.member, duration__parse) \
+    }
 
 static const struct option_row option_rows[] = {
     INPUT_ROW(struct report_options, directory),
@@ -374,6 +385,9 @@ static const struct option_row option_rows[] = {
      .help = "everything as a page for a browser, in one file",
      .group = 'f',
      TEXT(struct report_options, html)},
+    PART_ROW("from", from_ns, 'p', "only that part of the run: from that time since the start"),
+    PART_ROW("last", last_ns, 'p', "or from so long before the end of it"),
+    PART_ROW("to", to_ns, 0, "until that time since the start"),
     {.name = "classes",
      .help = "the table of classes, by score, not what they come to",
      .group = 'v',
@@ -434,6 +448,8 @@ static int parse(const struct command *self, int argc, char **argv, struct repor
     if (status == 0 && !options->compare &&
         (options->slow || options->fast || options->median || options->at_ns != UINT64_MAX))
         status = wrong_usage(self, "--slow, --at, --fast and --median go with --compare");
+    if (status == 0 && options->part.to_ns && options->part.to_ns <= options->part.from_ns)
+        status = wrong_usage(self, "--to must be later than --from");
     if (status == 0)
         status = take_class(self, argc, argv, options);
     if (status == 0 && options->html &&

@@ -31,6 +31,9 @@ struct trace {
     struct vec metas;                    /* struct trace_meta */
     struct vec samples;                  /* struct heurt_sample */
     struct vec owned;                    /* void *: freed with the trace */
+    const struct trace *whole;           /* that this is a part of, or NULL */
+    uint64_t from_tick, behind_tick;     /* of a part: its first tick, and the first one behind it;
+                                            else 0 and UINT64_MAX */
     uint64_t first_tick;                 /* of all threads' starts */
     uint64_t last_tick;                  /* of all threads' ends */
     struct heurt_clock_pair first, last; /* the clocks' rate is measured between these */
@@ -122,6 +125,10 @@ void life_cursor__start(struct life_cursor *cursor, const struct trace *trace,
                         const struct trace_life *life);
 bool life_cursor__next(struct life_cursor *cursor, struct event *event);
 void life_cursor__stop(struct life_cursor *cursor);
+
+/* kernel_cursor.c: leaves of an OFF_CPU or FAULT what lies between start and end, in words; returns
+ * the tick at which that begins. */
+uint64_t event__cut(struct event *event, uint64_t start, uint64_t end, uint64_t words[CUT_WORDS]);
 
 /* kernel_cursor.c: what the kernel told of a thread that has a life, merged with what it wrote. */
 struct kernel_cursor *kernel_cursor__new(const struct trace *trace,

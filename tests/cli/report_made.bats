@@ -271,3 +271,47 @@ json() { # PATH: of the report
     [[ "$output" == *"not enough evidence, not ranked: 1 class that costs next to nothing"* ]]
     ! grep -q '^ 2  ' <<<"$output"
 }
+
+part_json() { # PATH OPTION...: of the report on a part
+    local path=$1
+    shift
+    report --json "$@" 2>/dev/null | "$JSON_GET" - "$path"
+}
+
+@test "--from, --to, --last: that part of the run, which the first line tells" {
+    make_trace
+    run --separate-stderr report --from 300us --to 700us
+    [ "$status" -eq 0 ]
+    [[ "${lines[0]}" == "app -x   only from 300 us to 700 us, 400 us of 1.00 ms on 4 CPUs"* ]]
+    [[ "$output" == *"One lock holds 2 threads back"* ]]
+    [[ "$output" == *"heurt report --from 0.0003s --to 0.0007s 1"* ]]
+    [ "$(part_json part.from_ns --from 300us --to 700us)" = 300000 ]
+    [ "$(part_json part.to_ns --from 300us --to 700us)" = 700000 ]
+    [ "$(part_json part.run_ns --from 300us --to 700us)" = 1000000 ]
+    [ "$(part_json wall_ns --last 100us)" = 100000 ]
+    [ "$(part_json part.from_ns --last 100us)" = 900000 ]
+    [ "$(part_json 'classes[kind=lock].sum_ns' --from 300us --to 700us)" = 400000 ]
+    [ "$(json part)" = null ]
+}
+
+@test "a part: what the system counted of whole lives is not held against it" {
+    make_trace
+    [ "$(part_json cpu_ns --from 300us --to 700us)" = null ]
+    [ "$(part_json 'checks[name=running].holds' --from 300us --to 700us)" = null ]
+    run report --from 300us --to 700us --audit
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"Everything adds up."* ]]
+}
+
+@test "a part that cannot be had: a sentence that says why" {
+    make_trace
+    run --separate-stderr report --from 5s
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "heurt: --from 5.00 s: the run had ended after 1.00 ms; give an earlier time" ]
+    for arguments in "--from 2" "--from 2s --to 1s" "--from 1us --last 1us"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr report $arguments
+        [ "$status" -eq 2 ]
+        [[ "$stderr" == "heurt: "*--* ]]
+    done
+}

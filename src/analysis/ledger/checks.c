@@ -48,9 +48,9 @@ static uint64_t around_thread_ns(const struct profile *profile)
     return runnable >= lives / SHORT_PART ? AROUND_SHORT_NS : AROUND_THREAD_NS;
 }
 
-/* When the kernel's life of a thread begins that is held against ours. A thread that records begins at
- * its first time on a CPU; one that the kernel alone knows when it is made. What came before a process'
- * first thread began to be recorded (the loader, plans) is not the program's time. */
+/* When the kernel's life of a thread begins that is held against ours. A thread that records begins
+ * at its first time on a CPU; one that the kernel alone knows when it is made. What came before a
+ * process' first thread began to be recorded (the loader, plans) is not the program's time. */
 static uint64_t kernels_start(const struct trace_thread *thread)
 {
     const struct heurt_life *life = &thread->life->life;
@@ -66,7 +66,7 @@ static struct profile_check check_lives(const struct profile *profile, const str
     VEC_EACH (row, &profile->threads, struct profile_thread) {
         const struct trace_thread *thread =
             VEC_AT(trace__threads(trace), struct trace_thread, row->thread);
-        if (!thread->life || !(thread->life->life.flags & HEURT_LIFE_ENDED))
+        if (trace__whole(trace) || !thread->life || !(thread->life->life.flags & HEURT_LIFE_ENDED))
             continue;
         const struct heurt_life *life = &thread->life->life;
         uint64_t start = kernels_start(thread);
