@@ -8,6 +8,7 @@
 #include "cmd/command.h"
 #include "cmd/compare.h"
 #include "cmd/html_file.h"
+#include "cmd/kept_screens.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
 #include "cmd/values.h"
@@ -112,6 +113,87 @@ static int show_report(const struct report_options *options, struct loaded *load
                        &(struct showing){options, &loaded->report, rank}, options->width);
 }
 
+/* ---- what is kept ---------------------------------------------------------------------------- */
+
+/* What is asked for often, and by nothing else than the trace: the findings, and all as JSON. */
+static bool may_be_kept(const struct report_options *options)
+{
+    const struct part_asked *part = &options->part;
+    bool is_part = part->from_ns || part->to_ns || part->last_ns;
+    bool has_rules = options->no_rules || options->keys.count || options->ignores.count ||
+                     options->forgets.count;
+    return shows_findings(options) && options->view == VIEW_SUMMARY &&
+           options->threshold == THRESHOLD_UNSAID && options->classes == CLASSES_UNSAID &&
+           !options->html && !is_part && !has_rules;
+}
+
+/* Of a screen how it is laid out, too. */
+static char *name_of_screen(const struct report_options *options, size_t rank)
+{
+    const struct style style = style__of(true, options->width);
+    if (options->presenter != &presenter_text)
+        return memory__text(options->presenter->name);
+    return memory__format("%s %zu %u%s%s", options->presenter->name, rank, style.columns,
+                          style.colour ? " colour" : "", style.unicode ? " unicode" : "");
+}
+
+static void put_text(const void *subject, const struct style *style, FILE *out)
+{
+    (void)style;
+    fputs(subject, out);
+}
+
+/* The first screen, or that of a finding. False: it is not kept. */
+static bool show_kept(const struct report_options *options, int *status)
+{
+    size_t rank = options->class ? strtoul(options->class, NULL, 10) : 0;
+    if (!may_be_kept(options) || (options->class && !rank))
+        return false;
+    struct vec screens = kept_screens__read(options->directory);
+    char *name = name_of_screen(options, rank);
+    const char *text = kept_screens__find(&screens, name);
+    if (text)
+        *status =
+            show_either(options->presenter == &presenter_text, put_text, text, options->width);
+    free(name);
+    kept_screens__free(&screens);
+    return text;
+}
+
+static void keep_screen(struct vec *screens, const struct report_options *options,
+                        const struct report *report, size_t rank)
+{
+    bool is_screen = options->presenter == &presenter_text;
+    const struct style style = style__of(is_screen, options->width);
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out)
+        return;
+    present(&(struct showing){options, report, rank}, &style, out);
+    fclose(out);
+    kept_screens__add(screens, name_of_screen(options, rank), text);
+}
+
+/* Once it is known what a run comes to, all that may be asked for next costs little. */
+static void keep_screens(const struct report_options *options, const struct report *report)
+{
+    struct report_options as_text = *options, as_json = *options;
+    if (!may_be_kept(options) || !report->findings || !trace__session(report->trace)->finished)
+        return;
+    as_text.presenter = &presenter_text;
+    as_json.presenter = &presenter_json;
+    struct vec screens = kept_screens__read(options->directory);
+    keep_screen(&screens, &as_json, report, 0);
+    for (size_t rank = 0; rank <= report->findings->rows.count; rank++)
+        if (!rank || VEC_AT(&report->findings->rows, struct finding, rank - 1)->ranked)
+            keep_screen(&screens, &as_text, report, rank);
+    kept_screens__write(options->directory, &screens);
+    kept_screens__free(&screens);
+}
+
+/* ---- findings and classes -------------------------------------------------------------------- */
+
 /* A class, or the table of them. */
 static int show_classes(const struct report_options *options, struct loaded *loaded)
 {
@@ -130,8 +212,11 @@ static int show_findings(const struct report_options *options, struct loaded *lo
     struct findings *findings = run__result(&loaded->run, &findings_analysis);
     wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile, findings, 0);
     size_t rank = finding_number(options, findings);
-    if (rank || !options->class)
-        return show_report(options, loaded, rank);
+    if (rank || !options->class) {
+        int status = show_report(options, loaded, rank);
+        keep_screens(options, &loaded->report);
+        return status;
+    }
     loaded->report.findings = NULL;
     return show_classes(options, loaded);
 }
@@ -256,6 +341,8 @@ static int report_with_rules(const struct command *self, const struct report_opt
     struct rules rules;
     struct error error;
     int status = 0;
+    if (show_kept(options, &status))
+        return status;
     if (options->no_rules) {
         rules = (struct rules){memory__text(HEURT_RULES_FILE), VEC_OF(char *), false};
     } else if (rules__load(options->directory, &rules, &error) < 0) {

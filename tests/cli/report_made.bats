@@ -315,3 +315,80 @@ part_json() { # PATH OPTION...: of the report on a part
         [[ "$stderr" == "heurt: "*--* ]]
     done
 }
+
+# As long as it was, so that the file stays whole.
+mark_kept() {
+    sed -i 's/One lock/0NE L0CK/' heurt.data/screens
+}
+
+is_marked() { # ARGUMENT...
+    [[ "$(report "$@" 2>/dev/null)" == *"0NE L0CK"* ]]
+}
+
+isnt_marked() { # ARGUMENT...
+    if is_marked "$@"; then false; fi
+}
+
+@test "what a report came to is kept, and shown as it was" {
+    make_trace
+    report >first
+    [ "$(stat -c %a heurt.data/screens)" = 600 ]
+    report >second
+    cmp first second
+    report --json >json
+    [ "$("$JSON_GET" json findings[0].category)" = lock ]
+    report 1 >in_depth
+    rm heurt.data/screens
+    report 1 | cmp - in_depth
+    rm heurt.data/screens
+    report --json | cmp - json
+    report >/dev/null
+    mark_kept
+    is_marked
+}
+
+@test "what is kept is of that trace, those options and that width alone" {
+    make_trace
+    report >/dev/null
+    mark_kept
+    isnt_marked --width 60
+    isnt_marked --no-rules
+    isnt_marked --from 1us
+    is_marked
+    cp -r heurt.data copy
+    isnt_marked -i copy
+    is_marked
+    isnt_marked -i ./heurt.data
+    report >/dev/null
+    mark_kept
+    report --ignore nothing >/dev/null 2>&1
+    isnt_marked
+}
+
+@test "what is kept and not whole, or not one's own alone, is not believed" {
+    make_trace
+    report >first
+    mark_kept
+    chmod 666 heurt.data/screens
+    isnt_marked
+    report >/dev/null
+    mark_kept
+    head -c -1 heurt.data/screens >shorter
+    cat shorter >heurt.data/screens
+    report | cmp - first
+    rm heurt.data/screens
+    ln -s "$PWD/first" heurt.data/screens
+    report | cmp - first
+}
+
+@test "a trace that cannot be written is reported on all the same" {
+    make_trace
+    report >first
+    rm heurt.data/screens
+    mkdir heurt.data/screens.new
+    run --separate-stderr report
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [ "$output" = "$(<first)" ]
+    [ ! -e heurt.data/screens ]
+}
