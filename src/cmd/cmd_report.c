@@ -79,8 +79,7 @@ static int write_page(const struct report_options *options, struct loaded *loade
     int status = loaded__analyse(loaded);
     if (status)
         return status;
-    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile,
-                     run__result(&loaded->run, &findings_analysis), 0);
+    loaded__predict(loaded, run__result(&loaded->run, &findings_analysis), 0);
     const struct html_page page = {.report = &loaded->report,
                                    .locks = run__result(&loaded->run, &locks_analysis),
                                    .iterations = run__result(&loaded->run, &iterations_analysis),
@@ -200,7 +199,7 @@ static int show_classes(const struct report_options *options, struct loaded *loa
     size_t rank = 0, matching;
     if (options->class && !(rank = class__find(&loaded->report, options->class, &matching)))
         return EXIT_USAGE;
-    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile, NULL, rank);
+    loaded__predict(loaded, NULL, rank);
     return show_report(options, loaded, rank);
 }
 
@@ -210,7 +209,7 @@ static int show_findings(const struct report_options *options, struct loaded *lo
     run__ask(&loaded->run, &findings_analysis, NULL);
     loaded__analyse(loaded);
     struct findings *findings = run__result(&loaded->run, &findings_analysis);
-    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile, findings, 0);
+    loaded__predict(loaded, findings, 0);
     size_t rank = finding_number(options, findings);
     if (rank || !options->class) {
         int status = show_report(options, loaded, rank);
@@ -255,6 +254,8 @@ static int report_on_loaded(const struct report_options *options, const struct v
                             struct loaded *loaded)
 {
     enum class_view view = class_view__or(options->classes, CLASSES_BY_STRUCTURE);
+    if (options->html || shows_findings(options))
+        run__ask(&loaded->run, &findings_analysis, NULL);
     loaded__ask_profile_by(loaded, view, rules,
                            options->threshold == THRESHOLD_UNSAID ? SCORE_THRESHOLD
                                                                   : options->threshold);

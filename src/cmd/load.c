@@ -1,9 +1,11 @@
 #include "cmd/load.h"
 
 #include "analysis/events/run_part.h"
+#include "analysis/findings/wall_gains.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/waiting.h"
 #include "format/part.h"
 #include "recorder/trace_names.h"
 
@@ -141,10 +143,19 @@ int loaded__ask_profile(struct loaded *loaded, enum class_view view)
 int loaded__analyse(struct loaded *loaded)
 {
     struct error error;
+    struct waiting *waiting = waiting__start("reading the trace", &loaded->run);
     int code = run__analyse(&loaded->run, &error);
+    waiting__end(waiting);
     loaded->report.profile = loaded->profile = run__result(&loaded->run, &profile_analysis);
     loaded->report.findings = run__result(&loaded->run, &findings_analysis);
     return code < 0 ? failed(&error) : 0;
+}
+
+void loaded__predict(struct loaded *loaded, struct findings *findings, size_t rank)
+{
+    struct waiting *waiting = waiting__start("predicting gains", NULL);
+    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile, findings, rank);
+    waiting__end(waiting);
 }
 
 int loaded__profile(struct loaded *loaded, enum class_view view)

@@ -21,6 +21,8 @@ struct part_asked {
     uint64_t last_ns;        /* so long before the end it begins; 0: at from_ns */
 };
 
+struct findings;
+
 struct loaded {
     struct trace *trace; /* or the part of it that is reported on, */
     struct trace *whole; /* which lives no longer than that; NULL: it is whole */
@@ -47,6 +49,8 @@ void loaded__ask_profile_by(struct loaded *loaded, enum class_view view, const s
 /* Runs what was asked for; the report has what it shows of that. 0, or EXIT_HEURT after a sentence.
  */
 int loaded__analyse(struct loaded *loaded);
+/* What would be gained: wall_gains__fill. */
+void loaded__predict(struct loaded *loaded, struct findings *findings, size_t rank);
 /* Both. */
 int loaded__profile(struct loaded *loaded, enum class_view view);
 void loaded__close(struct loaded *loaded);

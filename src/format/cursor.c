@@ -114,6 +114,7 @@ static bool go_to_chunk(struct trace_cursor *cursor, size_t index)
     if (index >= cursor->thread->chunks.count)
         return false;
     cursor->next_chunk = index + 1;
+    __atomic_fetch_add(&cursor->trace->walked->chunks, 1, __ATOMIC_RELAXED);
     trace_cursor__go_to(cursor,
                         *VEC_AT(&cursor->thread->chunks, const struct heurt_chunk *, index));
     pass_folded(cursor);
@@ -142,9 +143,14 @@ static bool go_to_closing(struct trace_cursor *cursor)
     return is_open;
 }
 
+uint64_t trace__chunks_walked(const struct trace *trace)
+{
+    return __atomic_load_n(&trace->walked->chunks, __ATOMIC_RELAXED);
+}
+
 uint64_t trace__cursors_started(const struct trace *trace)
 {
-    return __atomic_load_n(trace->cursors, __ATOMIC_RELAXED);
+    return __atomic_load_n(&trace->walked->cursors, __ATOMIC_RELAXED);
 }
 
 void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,
@@ -162,7 +168,7 @@ void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,
     };
     cursor->recorded_until = cursor->kernel ? 0 : trace->behind_tick;
     go_to_edge(cursor, &thread->opening, trace->from_tick);
-    __atomic_fetch_add(trace->cursors, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&trace->walked->cursors, 1, __ATOMIC_RELAXED);
 }
 
 /* Words of a FUNCTION event behind its first: the id, then what that function's events have. */

@@ -395,7 +395,7 @@ static void make_tables(struct trace *trace, bool chunks_only)
     trace->damage = memory__zeroed(1, sizeof *trace->damage);
     trace->damage->chunks = memory__zeroed(trace->size / trace__unit_bytes(trace) / 64 + 1, 8);
     trace->unpackers = memory__zeroed(UNPACKERS, sizeof *trace->unpackers);
-    trace->cursors = memory__zeroed(1, sizeof *trace->cursors);
+    trace->walked = memory__zeroed(1, sizeof *trace->walked);
     find_chunks(trace, &chunks);
     vec__sort(&chunks.definitions, by_process);
     vec__sort(&chunks.events, by_thread);
@@ -596,7 +596,7 @@ void trace__close(struct trace *trace)
     for (unsigned i = 0; trace->unpackers && i < UNPACKERS; i++)
         block_unpacker__free(trace->unpackers[i]);
     free(trace->unpackers);
-    free(trace->cursors);
+    free(trace->walked);
     free(trace->copy);
     if (trace->mapped_bytes)
         munmap((void *)(uintptr_t)trace->bytes, trace->mapped_bytes);

@@ -198,6 +198,10 @@ const struct trace_function *trace_process__function(const struct trace_process 
 const struct trace_module *trace_process__module(const struct trace_process *process,
                                                  uint64_t address, uint64_t tick);
 
+/* Chunks of events that cursors have begun until now, each as often as it was; any thread may ask.
+ */
+uint64_t trace__chunks_walked(const struct trace *trace);
+
 #define CUT_WORDS 3 /* of an OFF_CPU or FAULT */
 
 /* Walks one thread's events in the order in which they were written. FUNCTION events are given as

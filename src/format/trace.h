@@ -15,6 +15,11 @@ struct damage {
     uint64_t *chunks; /* (atomic) a bit for each unit that begins a damaged chunk */
 };
 
+/* (atomic) What cursors have done with it. */
+struct walked {
+    uint64_t cursors, chunks; /* that were started */
+};
+
 struct trace_meta {
     const char *key, *value;
 };
@@ -38,7 +43,7 @@ struct trace {
     uint64_t last_tick;                  /* of all threads' ends */
     struct heurt_clock_pair first, last; /* the clocks' rate is measured between these */
     struct damage *damage;
-    uint64_t *cursors;                 /* (atomic) that were started */
+    struct walked *walked;
     struct block_unpacker **unpackers; /* UNPACKERS (atomic): that no thread uses now, or NULL */
 };
 
