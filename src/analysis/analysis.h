@@ -87,7 +87,9 @@ struct run {
     unsigned lanes;                  /* in a walk by threads */
     int code;                        /* negative: the analysis that is asked has failed, */
     struct error error;              /* why */
-    struct vec rows;                 /* private */
+    struct vec rows;                 /* private, as are these: */
+    uint64_t done, now, all; /* (atomic) cost of walks: that are over, that is made, of all */
+    uint64_t walked_before;  /* (atomic) chunks, when that began */
 };
 
 /* Both outlive it. run__free it. */
@@ -100,6 +102,8 @@ bool run__is_asked(const struct run *run, const struct analysis *analysis);
 /* Runs those that were asked for and whom they stand on, each once, whatever is asked for later.
  * When one fails, those that do not stand on it are run; the first sentence is kept. */
 int run__analyse(struct run *run, struct error *error);
+/* How much of what run__analyse has to do is done, about: 0 … 1. Any thread may ask meanwhile. */
+double run__done(const struct run *run);
 /* NULL: it was not run, failed, or found that there is nothing to be found. The run's, which a
  * later analysis may change. */
 void *run__result(const struct run *run, const struct analysis *analysis);

@@ -264,6 +264,60 @@ static void start_by_time(struct run *run, enum walk walk, const struct analysis
     free((void *)scope.left_out);
 }
 
+/* ---- how far it is --------------------------------------------------------------------------- */
+
+/* What walks of each kind cost, about; one that has nothing to find out is over at once. */
+static uint64_t cost_of(const struct run_row *row)
+{
+    static const uint64_t costs[WALKS] = {[WALK_THREADS] = 2,
+                                          [WALK_IN_ORDER] = 3,
+                                          [WALK_TIME] = 4,
+                                          [WALK_TIME_DETAILS] = 4,
+                                          [WALK_TIME_MESSAGES] = 4};
+    return costs[row->analysis->walk];
+}
+
+static void expect_walks(struct run *run)
+{
+    uint64_t all = 0;
+    VEC_EACH (row, &run->rows, struct run_row *)
+        all += (*row)->is_over ? 0 : cost_of(*row);
+    __atomic_store_n(&run->done, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&run->all, all, __ATOMIC_RELAXED);
+}
+
+static void begin_walk(struct run *run, uint64_t cost)
+{
+    __atomic_store_n(&run->walked_before, trace__chunks_walked(run->trace), __ATOMIC_RELAXED);
+    __atomic_store_n(&run->now, cost, __ATOMIC_RELAXED);
+}
+
+static void end_walk(struct run *run)
+{
+    uint64_t cost = __atomic_exchange_n(&run->now, 0, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&run->done, cost, __ATOMIC_RELAXED);
+}
+
+static uint64_t chunks_of(const struct trace *trace)
+{
+    uint64_t chunks = 0;
+    VEC_EACH (thread, trace__threads(trace), struct trace_thread)
+        chunks += thread->chunks.count;
+    return chunks;
+}
+
+double run__done(const struct run *run)
+{
+    uint64_t all = __atomic_load_n(&run->all, __ATOMIC_RELAXED);
+    uint64_t chunks = chunks_of(run->trace);
+    uint64_t walked =
+        trace__chunks_walked(run->trace) - __atomic_load_n(&run->walked_before, __ATOMIC_RELAXED);
+    double part = chunks && walked < chunks ? (double)walked / (double)chunks : 1;
+    double done = (double)__atomic_load_n(&run->done, __ATOMIC_RELAXED) +
+                  part * (double)__atomic_load_n(&run->now, __ATOMIC_RELAXED);
+    return all && done < (double)all ? done / (double)all : 1;
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 /* Whether all that it stands on is over. */
@@ -310,6 +364,10 @@ static void took(struct run *run, struct run_row *row, int *first, struct error 
 static void start_all(struct walk_group *group, int *code, struct error *error)
 {
     size_t count = group->count;
+    uint64_t cost = 0;
+    for (size_t i = 0; i < count; i++)
+        cost += cost_of(group->rows[i]);
+    begin_walk(group->run, cost);
     group->count = 0;
     for (size_t i = 0; i < count; i++) {
         struct run_row *row = group->rows[i];
@@ -342,12 +400,14 @@ static void run_group(struct walk_group *group, int *code, struct error *error)
     }
     sync_events__free(run->sync_events);
     run->sync_events = NULL;
+    end_walk(run);
 }
 
 int run__analyse(struct run *run, struct error *error)
 {
     struct walk_group group;
     int code = 0;
+    expect_walks(run);
     while ((group = next_group(run)).count)
         run_group(&group, &code, error);
     return code;

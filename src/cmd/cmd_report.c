@@ -8,6 +8,7 @@
 #include "cmd/command.h"
 #include "cmd/compare.h"
 #include "cmd/html_file.h"
+#include "cmd/kept_screens.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
 #include "cmd/values.h"
@@ -31,10 +32,11 @@ struct report_options {
     bool no_rules, compare, median;
     enum class_view classes;
     double threshold;
-    uint64_t width;                    /* 0: not given */
-    uint64_t slow, fast, at_ns;        /* of --compare; 0, 0, UINT64_MAX: not given */
-    const char *class;                 /* a number or a name; NULL: the first screen */
-    const char *html;                  /* a file; NULL: no page */
+    uint64_t width;             /* 0: not given */
+    uint64_t slow, fast, at_ns; /* of --compare; 0, 0, UINT64_MAX: not given */
+    const char *class;          /* a number or a name; NULL: the first screen */
+    const char *html;           /* a file; NULL: no page */
+    struct part_asked part;
     struct vec keys, ignores, forgets; /* const char * */
 };
 
@@ -77,8 +79,7 @@ static int write_page(const struct report_options *options, struct loaded *loade
     int status = loaded__analyse(loaded);
     if (status)
         return status;
-    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile,
-                     run__result(&loaded->run, &findings_analysis), 0);
+    loaded__predict(loaded, run__result(&loaded->run, &findings_analysis), 0);
     const struct html_page page = {.report = &loaded->report,
                                    .locks = run__result(&loaded->run, &locks_analysis),
                                    .iterations = run__result(&loaded->run, &iterations_analysis),
@@ -111,13 +112,94 @@ static int show_report(const struct report_options *options, struct loaded *load
                        &(struct showing){options, &loaded->report, rank}, options->width);
 }
 
+/* ---- what is kept ---------------------------------------------------------------------------- */
+
+/* What is asked for often, and by nothing else than the trace: the findings, and all as JSON. */
+static bool may_be_kept(const struct report_options *options)
+{
+    const struct part_asked *part = &options->part;
+    bool is_part = part->from_ns || part->to_ns || part->last_ns;
+    bool has_rules = options->no_rules || options->keys.count || options->ignores.count ||
+                     options->forgets.count;
+    return shows_findings(options) && options->view == VIEW_SUMMARY &&
+           options->threshold == THRESHOLD_UNSAID && options->classes == CLASSES_UNSAID &&
+           !options->html && !is_part && !has_rules;
+}
+
+/* Of a screen how it is laid out, too. */
+static char *name_of_screen(const struct report_options *options, size_t rank)
+{
+    const struct style style = style__of(true, options->width);
+    if (options->presenter != &presenter_text)
+        return memory__text(options->presenter->name);
+    return memory__format("%s %zu %u%s%s", options->presenter->name, rank, style.columns,
+                          style.colour ? " colour" : "", style.unicode ? " unicode" : "");
+}
+
+static void put_text(const void *subject, const struct style *style, FILE *out)
+{
+    (void)style;
+    fputs(subject, out);
+}
+
+/* The first screen, or that of a finding. False: it is not kept. */
+static bool show_kept(const struct report_options *options, int *status)
+{
+    size_t rank = options->class ? strtoul(options->class, NULL, 10) : 0;
+    if (!may_be_kept(options) || (options->class && !rank))
+        return false;
+    struct vec screens = kept_screens__read(options->directory);
+    char *name = name_of_screen(options, rank);
+    const char *text = kept_screens__find(&screens, name);
+    if (text)
+        *status =
+            show_either(options->presenter == &presenter_text, put_text, text, options->width);
+    free(name);
+    kept_screens__free(&screens);
+    return text;
+}
+
+static void keep_screen(struct vec *screens, const struct report_options *options,
+                        const struct report *report, size_t rank)
+{
+    bool is_screen = options->presenter == &presenter_text;
+    const struct style style = style__of(is_screen, options->width);
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out)
+        return;
+    present(&(struct showing){options, report, rank}, &style, out);
+    fclose(out);
+    kept_screens__add(screens, name_of_screen(options, rank), text);
+}
+
+/* Once it is known what a run comes to, all that may be asked for next costs little. */
+static void keep_screens(const struct report_options *options, const struct report *report)
+{
+    struct report_options as_text = *options, as_json = *options;
+    if (!may_be_kept(options) || !report->findings || !trace__session(report->trace)->finished)
+        return;
+    as_text.presenter = &presenter_text;
+    as_json.presenter = &presenter_json;
+    struct vec screens = kept_screens__read(options->directory);
+    keep_screen(&screens, &as_json, report, 0);
+    for (size_t rank = 0; rank <= report->findings->rows.count; rank++)
+        if (!rank || VEC_AT(&report->findings->rows, struct finding, rank - 1)->ranked)
+            keep_screen(&screens, &as_text, report, rank);
+    kept_screens__write(options->directory, &screens);
+    kept_screens__free(&screens);
+}
+
+/* ---- findings and classes -------------------------------------------------------------------- */
+
 /* A class, or the table of them. */
 static int show_classes(const struct report_options *options, struct loaded *loaded)
 {
     size_t rank = 0, matching;
     if (options->class && !(rank = class__find(&loaded->report, options->class, &matching)))
         return EXIT_USAGE;
-    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile, NULL, rank);
+    loaded__predict(loaded, NULL, rank);
     return show_report(options, loaded, rank);
 }
 
@@ -127,10 +209,13 @@ static int show_findings(const struct report_options *options, struct loaded *lo
     run__ask(&loaded->run, &findings_analysis, NULL);
     loaded__analyse(loaded);
     struct findings *findings = run__result(&loaded->run, &findings_analysis);
-    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile, findings, 0);
+    loaded__predict(loaded, findings, 0);
     size_t rank = finding_number(options, findings);
-    if (rank || !options->class)
-        return show_report(options, loaded, rank);
+    if (rank || !options->class) {
+        int status = show_report(options, loaded, rank);
+        keep_screens(options, &loaded->report);
+        return status;
+    }
     loaded->report.findings = NULL;
     return show_classes(options, loaded);
 }
@@ -169,6 +254,8 @@ static int report_on_loaded(const struct report_options *options, const struct v
                             struct loaded *loaded)
 {
     enum class_view view = class_view__or(options->classes, CLASSES_BY_STRUCTURE);
+    if (options->html || shows_findings(options))
+        run__ask(&loaded->run, &findings_analysis, NULL);
     loaded__ask_profile_by(loaded, view, rules,
                            options->threshold == THRESHOLD_UNSAID ? SCORE_THRESHOLD
                                                                   : options->threshold);
@@ -195,7 +282,9 @@ static int report_on(const struct report_options *options, const struct vec *rul
     int status = loaded__open(options->directory, &loaded);
     if (status)
         return status;
-    status = report_on_loaded(options, rules, &loaded);
+    status = loaded__cut(&loaded, &options->part);
+    if (status == 0)
+        status = report_on_loaded(options, rules, &loaded);
     loaded__close(&loaded);
     return status;
 }
@@ -253,6 +342,8 @@ static int report_with_rules(const struct command *self, const struct report_opt
     struct rules rules;
     struct error error;
     int status = 0;
+    if (show_kept(options, &status))
+        return status;
     if (options->no_rules) {
         rules = (struct rules){memory__text(HEURT_RULES_FILE), VEC_OF(char *), false};
     } else if (rules__load(options->directory, &rules, &error) < 0) {
@@ -330,12 +421,20 @@ static int compare(const struct command *self, const struct report_options *opti
         status = loaded__open(options->directory, &loaded);
     if (status)
         return status;
-    status = compare__run(&request, &loaded);
+    status = loaded__cut(&loaded, &options->part);
+    if (status == 0)
+        status = compare__run(&request, &loaded);
     loaded__close(&loaded);
     return status;
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
+
+#define PART_ROW(option, member, excludes, words)                                     \
+    {                                                                                 \
+        .name = option, .value = "TIME", .help = words, .expected = DURATION_FORM,    \
+        .group = excludes, VALUE(struct report_options, part.member, duration__parse) \
+    }
 
 static const struct option_row option_rows[] = {
     INPUT_ROW(struct report_options, directory),
@@ -374,6 +473,9 @@ static const struct option_row option_rows[] = {
      .help = "everything as a page for a browser, in one file",
      .group = 'f',
      TEXT(struct report_options, html)},
+    PART_ROW("from", from_ns, 'p', "only that part of the run: from that time since the start"),
+    PART_ROW("last", last_ns, 'p', "or from so long before the end of it"),
+    PART_ROW("to", to_ns, 0, "until that time since the start"),
     {.name = "classes",
      .help = "the table of classes, by score, not what they come to",
      .group = 'v',
@@ -434,6 +536,8 @@ static int parse(const struct command *self, int argc, char **argv, struct repor
     if (status == 0 && !options->compare &&
         (options->slow || options->fast || options->median || options->at_ns != UINT64_MAX))
         status = wrong_usage(self, "--slow, --at, --fast and --median go with --compare");
+    if (status == 0 && options->part.to_ns && options->part.to_ns <= options->part.from_ns)
+        status = wrong_usage(self, "--to must be later than --from");
     if (status == 0)
         status = take_class(self, argc, argv, options);
     if (status == 0 && options->html &&

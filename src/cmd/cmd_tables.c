@@ -94,8 +94,7 @@ static int make_results(const struct tables_options *options, struct results *re
         results->outline = outline__fitting(loaded->trace, structure, &results->outline_options,
                                             OUTLINE_ROWS_AT_MOST);
     if (is_needed(options, NEEDS_GAINS))
-        wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile,
-                         run__result(&loaded->run, &findings_analysis), 0);
+        loaded__predict(loaded, run__result(&loaded->run, &findings_analysis), 0);
     return is_needed(options, NEEDS_WHATIF) ? make_whatif(results) : 0;
 }
 

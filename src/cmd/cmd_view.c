@@ -8,18 +8,9 @@
 #include "cmd/values.h"
 #include "present/view/view.h"
 
-#include <unistd.h>
-
 struct view_request {
     const char *directory;
 };
-
-/* What takes long is said while it lasts, where somebody sees it. */
-static void tell_progress(const char *what)
-{
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r\x1b[K%s%s", *what ? "heurt: " : "", what);
-}
 
 static int browse(const struct loaded *loaded)
 {
@@ -41,14 +32,10 @@ static int analyse(struct loaded *loaded)
         return status;
     run__ask(&loaded->run, &findings_analysis, NULL);
     run__ask(&loaded->run, &thread_times_analysis, NULL);
-    tell_progress("reading the trace (1 of 2) ...");
     status = loaded__analyse(loaded);
     if (status)
         return status;
-    tell_progress("predicting gains (2 of 2) ...");
-    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile,
-                     run__result(&loaded->run, &findings_analysis), 0);
-    tell_progress("");
+    loaded__predict(loaded, run__result(&loaded->run, &findings_analysis), 0);
     return 0;
 }
 

@@ -1,7 +1,12 @@
 #include "cmd/load.h"
 
+#include "analysis/events/run_part.h"
+#include "analysis/findings/wall_gains.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/waiting.h"
+#include "format/part.h"
 #include "recorder/trace_names.h"
 
 #include <errno.h>
@@ -72,6 +77,52 @@ int loaded__open(const char *directory, struct loaded *loaded)
     return 0;
 }
 
+/* False after a sentence: nothing of the run is there. */
+static bool find_bounds(const struct trace *trace, const struct part_asked *part,
+                        struct part_bounds *bounds)
+{
+    char end[16], asked[16];
+    uint64_t from_ns, to_ns;
+    trace__bounds_ns(trace, &from_ns, &to_ns);
+    uint64_t begin_ns = part->from_ns > from_ns ? part->from_ns : from_ns;
+    uint64_t end_ns = part->to_ns && part->to_ns < to_ns ? part->to_ns : to_ns;
+    if (part->last_ns)
+        begin_ns = end_ns - from_ns > part->last_ns ? end_ns - part->last_ns : from_ns;
+    *bounds = (struct part_bounds){trace__tick(trace, begin_ns), trace__tick(trace, end_ns)};
+    if (begin_ns < end_ns && bounds->from_tick < bounds->to_tick)
+        return true;
+    if (part->from_ns >= to_ns)
+        say("--from %s: the run had ended after %s; give an earlier time",
+            duration__format(part->from_ns, asked), duration__format(to_ns, end));
+    else
+        say("nothing of the run is in that part, for it began after %s and ended after %s",
+            duration__format(from_ns, asked), duration__format(to_ns, end));
+    return false;
+}
+
+int loaded__cut(struct loaded *loaded, const struct part_asked *part)
+{
+    struct part_bounds bounds;
+    struct error error;
+    void *cut;
+    if (!part->from_ns && !part->to_ns && !part->last_ns)
+        return 0;
+    if (trace__is_aggregated(loaded->trace)) {
+        say("the run was recorded with --aggregate, which keeps no times: leave out --from, --to "
+            "and --last");
+        return EXIT_HEURT;
+    }
+    if (!find_bounds(loaded->trace, part, &bounds))
+        return EXIT_USAGE;
+    if (run__one(loaded->trace, loaded->symbols, &part_analysis, &bounds, &cut, &error) < 0)
+        return failed(&error);
+    loaded->whole = loaded->trace;
+    loaded->report.trace = loaded->trace = cut;
+    run__free(&loaded->run);
+    loaded->run = run__of(loaded->trace, loaded->symbols);
+    return 0;
+}
+
 void loaded__ask_profile_by(struct loaded *loaded, enum class_view view, const struct vec *rules,
                             double threshold)
 {
@@ -92,10 +143,19 @@ int loaded__ask_profile(struct loaded *loaded, enum class_view view)
 int loaded__analyse(struct loaded *loaded)
 {
     struct error error;
+    struct waiting *waiting = waiting__start("reading the trace", &loaded->run);
     int code = run__analyse(&loaded->run, &error);
+    waiting__end(waiting);
     loaded->report.profile = loaded->profile = run__result(&loaded->run, &profile_analysis);
     loaded->report.findings = run__result(&loaded->run, &findings_analysis);
     return code < 0 ? failed(&error) : 0;
+}
+
+void loaded__predict(struct loaded *loaded, struct findings *findings, size_t rank)
+{
+    struct waiting *waiting = waiting__start("predicting gains", NULL);
+    wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile, findings, rank);
+    waiting__end(waiting);
 }
 
 int loaded__profile(struct loaded *loaded, enum class_view view)
@@ -110,7 +170,9 @@ void loaded__close(struct loaded *loaded)
     rules__free_list(&loaded->rule_list);
     rules__free(&loaded->rules);
     symbols__free(loaded->symbols);
-    trace__close(loaded->trace);
+    if (loaded->whole)
+        trace__close_part(loaded->trace);
+    trace__close(loaded->whole ? loaded->whole : loaded->trace);
 }
 
 bool class_view__parse(const char *text, void *view)

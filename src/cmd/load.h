@@ -15,8 +15,17 @@
 
 #define SCORE_THRESHOLD 0.2 /* classes with such a score, from 0 to 1, are shown first */
 
+/* A part of a run; times since its start. All zeroes: the whole run. */
+struct part_asked {
+    uint64_t from_ns, to_ns; /* to_ns: 0: to the end */
+    uint64_t last_ns;        /* so long before the end it begins; 0: at from_ns */
+};
+
+struct findings;
+
 struct loaded {
-    struct trace *trace;
+    struct trace *trace; /* or the part of it that is reported on, */
+    struct trace *whole; /* which lives no longer than that; NULL: it is whole */
     struct symbols *symbols;
     struct run run;
     struct report report;    /* of these; for presenters */
@@ -29,6 +38,8 @@ struct loaded {
 /* 0, or EXIT_HEURT after a sentence. The recorder makes the names when the run has ended; when it
  * was killed before, they are made and kept now. directory must outlive it. */
 int loaded__open(const char *directory, struct loaded *loaded);
+/* From here on it is of that part. 0, or EXIT_USAGE or EXIT_HEURT after a sentence. */
+int loaded__cut(struct loaded *loaded, const struct part_asked *part);
 /* Asks for the profile, by what the rules in the trace say; for loaded__analyse. 0, or
  * EXIT_HEURT after a sentence. */
 int loaded__ask_profile(struct loaded *loaded, enum class_view view);
@@ -38,6 +49,8 @@ void loaded__ask_profile_by(struct loaded *loaded, enum class_view view, const s
 /* Runs what was asked for; the report has what it shows of that. 0, or EXIT_HEURT after a sentence.
  */
 int loaded__analyse(struct loaded *loaded);
+/* What would be gained: wall_gains__fill. */
+void loaded__predict(struct loaded *loaded, struct findings *findings, size_t rank);
 /* Both. */
 int loaded__profile(struct loaded *loaded, enum class_view view);
 void loaded__close(struct loaded *loaded);

@@ -58,11 +58,16 @@ int show_screen(void (*put)(const void *subject, const struct style *style, FILE
     return show_either(true, put, subject, width);
 }
 
+struct style style__of(bool is_screen, uint64_t width)
+{
+    return (struct style){is_screen ? screen__columns(width) : terminal__columns(),
+                          terminal__colour(), terminal__unicode()};
+}
+
 int show_either(bool is_screen,
                 void (*put)(const void *subject, const struct style *style, FILE *out),
                 const void *subject, uint64_t width)
 {
-    const struct style style = {is_screen ? screen__columns(width) : terminal__columns(),
-                                terminal__colour(), terminal__unicode()};
+    const struct style style = style__of(is_screen, width);
     return show_in(put, subject, &style, !is_screen);
 }

@@ -8,6 +8,9 @@
 
 #include "present/present.h"
 
+/* How a screen (of that width; 0: not asked for), or data, is laid out where stdout leads. */
+struct style style__of(bool is_screen, uint64_t width);
+
 /* Data: calls put with how text is laid out. A pager that is left early is no failure; a full disk
  * is: returns 0, or EXIT_HEURT after a sentence. */
 int show(void (*put)(const void *subject, const struct style *style, FILE *out),

@@ -114,15 +114,43 @@ static bool go_to_chunk(struct trace_cursor *cursor, size_t index)
     if (index >= cursor->thread->chunks.count)
         return false;
     cursor->next_chunk = index + 1;
+    __atomic_fetch_add(&cursor->trace->walked->chunks, 1, __ATOMIC_RELAXED);
     trace_cursor__go_to(cursor,
                         *VEC_AT(&cursor->thread->chunks, const struct heurt_chunk *, index));
     pass_folded(cursor);
     return true;
 }
 
+/* Goes to the words that stand in for what is not in a part. */
+static void go_to_edge(struct trace_cursor *cursor, const struct vec *words, uint64_t tick)
+{
+    cursor->tick = tick;
+    cursor->at = words->items;
+    cursor->end = words->count ? cursor->at + words->count : cursor->at;
+}
+
+/* Passes what the chunks have behind the part, once; false: there is no closing of it. */
+static bool go_to_closing(struct trace_cursor *cursor)
+{
+    const struct trace_thread *thread = cursor->thread;
+    bool is_open = !cursor->closes && thread->closing.count;
+    cursor->closes = true;
+    cursor->next_chunk = thread->chunks.count;
+    cursor->next_block = NULL;
+    cursor->at = cursor->end = NULL;
+    if (is_open)
+        go_to_edge(cursor, &thread->closing, cursor->trace->behind_tick - 1);
+    return is_open;
+}
+
+uint64_t trace__chunks_walked(const struct trace *trace)
+{
+    return __atomic_load_n(&trace->walked->chunks, __ATOMIC_RELAXED);
+}
+
 uint64_t trace__cursors_started(const struct trace *trace)
 {
-    return __atomic_load_n(trace->cursors, __ATOMIC_RELAXED);
+    return __atomic_load_n(&trace->walked->cursors, __ATOMIC_RELAXED);
 }
 
 void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,
@@ -136,9 +164,11 @@ void trace_cursor__start(struct trace_cursor *cursor, const struct trace *trace,
         .payload_words = process->payload_words,
         .payload_ids = process->payload_ids,
         .kernel = thread->life ? kernel_cursor__new(trace, thread) : NULL,
+        .next_chunk = thread->first_chunk,
     };
-    cursor->recorded_until = cursor->kernel ? 0 : UINT64_MAX;
-    __atomic_fetch_add(trace->cursors, 1, __ATOMIC_RELAXED);
+    cursor->recorded_until = cursor->kernel ? 0 : trace->behind_tick;
+    go_to_edge(cursor, &thread->opening, trace->from_tick);
+    __atomic_fetch_add(&trace->walked->cursors, 1, __ATOMIC_RELAXED);
 }
 
 /* Words of a FUNCTION event behind its first: the id, then what that function's events have. */
@@ -228,12 +258,28 @@ bool trace_cursor__is_at_end(const struct trace_cursor *cursor)
     return cursor->at >= cursor->end;
 }
 
+static bool is_time_off(const struct event *event)
+{
+    return (event->id == HEURT_EVENT_OFF_CPU || event->id == HEURT_EVENT_FAULT) &&
+           event->words == CUT_WORDS;
+}
+
 bool trace_cursor__next_recorded(struct trace_cursor *cursor, struct event *event)
 {
-    while (!next_in_words(cursor, event))
-        if (!go_to_block(cursor) && !go_to_chunk(cursor, cursor->next_chunk))
-            return false;
-    return true;
+    const struct trace *trace = cursor->trace;
+    for (;;) {
+        if (!next_in_words(cursor, event)) {
+            if (!go_to_block(cursor) && !go_to_chunk(cursor, cursor->next_chunk) &&
+                !go_to_closing(cursor))
+                return false;
+        } else if (event->tick >= trace->behind_tick) {
+            go_to_closing(cursor);
+        } else if (event->tick >= trace->from_tick) {
+            if (trace->from_tick && is_time_off(event))
+                event__cut(event, trace->from_tick, UINT64_MAX, cursor->cut);
+            return true;
+        }
+    }
 }
 
 bool trace_cursor__next_any(struct trace_cursor *cursor, struct event *event)
@@ -241,6 +287,10 @@ bool trace_cursor__next_any(struct trace_cursor *cursor, struct event *event)
     bool taken = cursor->recorded_until && next_in_words(cursor, event);
     if (taken && event->tick < cursor->recorded_until)
         return true;
+    if (taken && event->tick >= cursor->trace->behind_tick) {
+        go_to_closing(cursor);
+        taken = false;
+    }
     bool has = cursor->kernel ? kernel_cursor__next(cursor->kernel, cursor, taken, event)
                               : trace_cursor__next_recorded(cursor, event);
     if (!has)

@@ -43,6 +43,9 @@ static void put_chunk(struct trace_thread *thread, struct excerpt_thread *events
     thread->cpu_ns = thread->runnable_ns = UINT64_MAX;
     thread->aggregate = NULL;
     thread->life = NULL;
+    thread->first_chunk = 0;
+    thread->opening = thread->closing = VEC_OF(uint64_t);
+    thread->stacked = VEC_OF(struct earlier_call);
 }
 
 static void put_threads(struct trace *excerpt, const struct trace *trace,
@@ -77,6 +80,8 @@ struct trace *trace__excerpt(const struct trace *trace, struct excerpt_thread *t
     excerpt->threads = VEC_OF(struct trace_thread);
     excerpt->session.packed_bytes = 1; /* its units are the small ones */
     excerpt->session.end.tick = end_tick;
+    excerpt->from_tick = 0;
+    excerpt->behind_tick = UINT64_MAX;
     put_threads(excerpt, trace, threads);
     excerpt->damage = memory__zeroed(1, sizeof *excerpt->damage);
     excerpt->damage->chunks =

@@ -52,18 +52,19 @@ void life_cursor__stop(struct life_cursor *cursor)
 
 /* ---- the part of them that is the thread's --------------------------------------------------- */
 
-enum { OFF_CPU_WORDS = 3, FAULT_WORDS = 3 };
+enum { OFF_CPU_WORDS = CUT_WORDS, FAULT_WORDS = CUT_WORDS };
 
 struct kernel_cursor {
     struct life_cursor life;
     uint64_t start, end; /* of the thread, ticks */
+    uint64_t behind;     /* the trace's, which may be a part */
     uint64_t slack;      /* ticks that both clocks may differ by */
     /* The kernel's next event; given: it was handed out, and the one behind it is to be read. */
     struct event event;
     uint64_t begin; /* tick at which what it tells began */
     bool has, given;
     uint64_t first[1]; /* payload of KERNEL: the CPU */
-    uint64_t clipped[OFF_CPU_WORDS];
+    uint64_t clipped[CUT_WORDS];
     struct event recorded; /* the thread's own next event */
     bool has_recorded;
 };
@@ -85,25 +86,22 @@ static uint64_t ticks_of(const struct event *event)
     return ticks < event->tick ? ticks : event->tick;
 }
 
-/* Leaves of the event what lies between start and end. */
-static void clip(struct kernel_cursor *cursor)
+uint64_t event__cut(struct event *event, uint64_t start, uint64_t end, uint64_t words[CUT_WORDS])
 {
-    struct event *event = &cursor->event;
-    uint64_t begin = cursor->begin;
-    if (event->id == HEURT_EVENT_KERNEL_LOST ||
-        (begin >= cursor->start && event->tick <= cursor->end))
-        return;
-    begin = begin > cursor->start ? begin : cursor->start;
-    event->tick = event->tick < cursor->end ? event->tick : cursor->end;
+    uint64_t begin = event->tick - ticks_of(event);
+    if (event->id == HEURT_EVENT_KERNEL_LOST || (begin >= start && event->tick <= end))
+        return begin;
+    begin = begin > start ? begin : start;
+    event->tick = event->tick < end ? event->tick : end;
     uint64_t ticks = event->tick > begin ? event->tick - begin : 0;
     for (uint32_t i = 0; i < event->words; i++)
-        cursor->clipped[i] = event->payload[i];
-    cursor->clipped[0] = HEURT_OFF(ticks, HEURT_SITE_HOW(event->payload[0]));
+        words[i] = event->payload[i];
+    words[0] = HEURT_OFF(ticks, HEURT_SITE_HOW(event->payload[0]));
     uint64_t runnable = HEURT_SITE_ADDRESS(event->payload[1]);
     if (event->id == HEURT_EVENT_OFF_CPU && runnable != HEURT_NOT_KNOWN && runnable > ticks)
-        cursor->clipped[1] = HEURT_BACK(ticks, HEURT_SITE_HOW(event->payload[1]));
-    event->payload = cursor->clipped;
-    cursor->begin = begin;
+        words[1] = HEURT_BACK(ticks, HEURT_SITE_HOW(event->payload[1]));
+    event->payload = words;
+    return begin;
 }
 
 static void read_next(struct kernel_cursor *cursor)
@@ -119,7 +117,7 @@ static void read_next(struct kernel_cursor *cursor)
             continue;
         if (cursor->begin >= cursor->end && cursor->event.tick > cursor->end)
             return;
-        clip(cursor);
+        cursor->begin = event__cut(&cursor->event, cursor->start, cursor->end, cursor->clipped);
         cursor->has = true;
         return;
     }
@@ -132,6 +130,7 @@ struct kernel_cursor *kernel_cursor__new(const struct trace *trace,
     life_cursor__start(&cursor->life, trace, thread->life);
     cursor->start = thread->start_tick;
     cursor->end = thread->end_tick;
+    cursor->behind = trace->behind_tick;
     cursor->slack = trace__ticks(trace, CLOCKS_DIFFER_NS);
     /* Reading it twice is cheap, and tells the CPU on which the thread is when it starts. */
     read_next(cursor);
@@ -175,7 +174,7 @@ static uint64_t recorded_until(const struct kernel_cursor *cursor)
     if (cursor->given || cursor->has_recorded)
         return 0;
     if (!cursor->has)
-        return UINT64_MAX;
+        return cursor->behind;
     return cursor->event.tick > cursor->slack ? cursor->event.tick - cursor->slack : 0;
 }
 

@@ -349,11 +349,22 @@ uint64_t trace__tick(const struct trace *trace, uint64_t since_start_ns)
     return ticks > UINT64_MAX - start ? UINT64_MAX : start + ticks;
 }
 
-uint64_t trace__wall_ns(const struct trace *trace)
+static uint64_t end_tick(const struct trace *trace)
 {
     bool ended = trace->session.finished && trace->session.end.tick > trace->session.start.tick;
-    uint64_t end = ended ? trace->session.end.tick : trace->last_tick;
+    return ended ? trace->session.end.tick : trace->last_tick;
+}
+
+uint64_t trace__wall_ns(const struct trace *trace)
+{
+    uint64_t end = end_tick(trace);
     return end > trace->first_tick ? trace__ns(trace, end - trace->first_tick) : 0;
+}
+
+void trace__bounds_ns(const struct trace *trace, uint64_t *from_ns, uint64_t *to_ns)
+{
+    *from_ns = trace__since_start_ns(trace, trace->first_tick);
+    *to_ns = trace__since_start_ns(trace, end_tick(trace));
 }
 
 const struct trace_process *trace__process_of(const struct trace *trace, uint32_t serial)
@@ -384,7 +395,7 @@ static void make_tables(struct trace *trace, bool chunks_only)
     trace->damage = memory__zeroed(1, sizeof *trace->damage);
     trace->damage->chunks = memory__zeroed(trace->size / trace__unit_bytes(trace) / 64 + 1, 8);
     trace->unpackers = memory__zeroed(UNPACKERS, sizeof *trace->unpackers);
-    trace->cursors = memory__zeroed(1, sizeof *trace->cursors);
+    trace->walked = memory__zeroed(1, sizeof *trace->walked);
     find_chunks(trace, &chunks);
     vec__sort(&chunks.definitions, by_process);
     vec__sort(&chunks.events, by_thread);
@@ -406,6 +417,7 @@ static struct trace *new_trace(const void *bytes, size_t size)
     struct trace *trace = memory__zeroed(1, sizeof *trace);
     trace->bytes = bytes;
     trace->size = size;
+    trace->behind_tick = UINT64_MAX;
     trace->processes = VEC_OF(struct trace_process);
     trace->threads = VEC_OF(struct trace_thread);
     trace->lives = VEC_OF(struct trace_life);
@@ -584,7 +596,7 @@ void trace__close(struct trace *trace)
     for (unsigned i = 0; trace->unpackers && i < UNPACKERS; i++)
         block_unpacker__free(trace->unpackers[i]);
     free(trace->unpackers);
-    free(trace->cursors);
+    free(trace->walked);
     free(trace->copy);
     if (trace->mapped_bytes)
         munmap((void *)(uintptr_t)trace->bytes, trace->mapped_bytes);
@@ -612,6 +624,11 @@ bool trace__is_as_recorded(const struct trace *trace)
 {
     return trace->session.file_inode && trace->session.file_inode == trace->file_inode &&
            trace->session.file_device == trace->file_device;
+}
+
+const struct trace *trace__whole(const struct trace *trace)
+{
+    return trace->whole;
 }
 
 bool trace__is_aggregated(const struct trace *trace)

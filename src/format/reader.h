@@ -92,6 +92,13 @@ struct trace_aggregate {
     uint64_t span_count;   /* that have room there */
 };
 
+/* A call, or function without arguments, before a part, whose call stack is known: symbols.h. */
+struct earlier_call {
+    uint64_t tick; /* of the stack */
+    uint32_t id, words;
+    uint64_t payload[3];
+};
+
 /* In an aggregated run only those events are left that were not folded yet. A thread that only the
  * kernel told of has no chunks: its start, end, CPU time and name are the kernel's. */
 struct trace_thread {
@@ -113,6 +120,11 @@ struct trace_thread {
     uint64_t merged_ticks;   /* so long did they live in all */
     /* With HEURT_SESSION_KERNEL_LOG; NULL: the kernel told nothing of it. */
     const struct trace_life *life;
+    /* Private to the room, of a part (part.h): before that chunk nothing is in it; what stands in
+     * for what came before it, and behind it: words of events. */
+    size_t first_chunk;
+    struct vec opening, closing; /* uint64_t */
+    struct vec stacked;          /* struct earlier_call: of a part, what the thread did before it */
 };
 
 /* What the recorder's log of the kernel's records holds of a thread: of it all images, when it has
@@ -156,6 +168,9 @@ static inline uint32_t trace__serial_of(const struct trace *trace, size_t thread
 /* The events are in the file that the recorder made: not in a copy, nor packed. */
 bool trace__is_as_recorded(const struct trace *trace);
 
+/* The trace that it is a part of (part.h), which has the figures of all the run; NULL: of none. */
+const struct trace *trace__whole(const struct trace *trace);
+
 /* The run kept no events: what they came to is in the threads' aggregates. */
 bool trace__is_aggregated(const struct trace *trace);
 
@@ -194,6 +209,9 @@ uint64_t trace__tick(const struct trace *trace, uint64_t since_start_ns);
  * was killed. What came before, the planning of patches above all, is not the program's time. */
 uint64_t trace__wall_ns(const struct trace *trace);
 
+/* What these are between, as ns since the session's start. */
+void trace__bounds_ns(const struct trace *trace, uint64_t *from_ns, uint64_t *to_ns);
+
 /* The image with that serial, or NULL. */
 const struct trace_process *trace__process_of(const struct trace *trace, uint32_t serial);
 
@@ -202,6 +220,12 @@ const struct trace_function *trace_process__function(const struct trace_process 
 /* The module that was mapped at address at that tick, or NULL. */
 const struct trace_module *trace_process__module(const struct trace_process *process,
                                                  uint64_t address, uint64_t tick);
+
+/* Chunks of events that cursors have begun until now, each as often as it was; any thread may ask.
+ */
+uint64_t trace__chunks_walked(const struct trace *trace);
+
+#define CUT_WORDS 3 /* of an OFF_CPU or FAULT */
 
 /* Walks one thread's events in the order in which they were written. FUNCTION events are given as
  * what they stand for: the function's own id, and its arguments. Ticks may step back a little
@@ -220,6 +244,8 @@ struct trace_cursor {
     const char *next_block, *blocks_end; /* in a packed chunk: what is still to be unpacked */
     uint64_t *unpacked;                  /* at most HEURT_PACKED_WORDS_MAX words, or NULL */
     uint32_t unpacked_words;
+    uint64_t cut[CUT_WORDS];      /* payload of an event that began before the part */
+    bool closes;                  /* the closing of a part has begun */
     struct kernel_cursor *kernel; /* over the thread's life; NULL: it has none, or it has ended */
     uint64_t recorded_until;      /* what the thread wrote before that tick is not to be compared
                                      with what the kernel told; 0: all is */

@@ -15,6 +15,11 @@ struct damage {
     uint64_t *chunks; /* (atomic) a bit for each unit that begins a damaged chunk */
 };
 
+/* (atomic) What cursors have done with it. */
+struct walked {
+    uint64_t cursors, chunks; /* that were started */
+};
+
 struct trace_meta {
     const char *key, *value;
 };
@@ -31,11 +36,14 @@ struct trace {
     struct vec metas;                    /* struct trace_meta */
     struct vec samples;                  /* struct heurt_sample */
     struct vec owned;                    /* void *: freed with the trace */
+    const struct trace *whole;           /* that this is a part of, or NULL */
+    uint64_t from_tick, behind_tick;     /* of a part: its first tick, and the first one behind it;
+                                            else 0 and UINT64_MAX */
     uint64_t first_tick;                 /* of all threads' starts */
     uint64_t last_tick;                  /* of all threads' ends */
     struct heurt_clock_pair first, last; /* the clocks' rate is measured between these */
     struct damage *damage;
-    uint64_t *cursors;                 /* (atomic) that were started */
+    struct walked *walked;
     struct block_unpacker **unpackers; /* UNPACKERS (atomic): that no thread uses now, or NULL */
 };
 
@@ -122,6 +130,10 @@ void life_cursor__start(struct life_cursor *cursor, const struct trace *trace,
                         const struct trace_life *life);
 bool life_cursor__next(struct life_cursor *cursor, struct event *event);
 void life_cursor__stop(struct life_cursor *cursor);
+
+/* kernel_cursor.c: leaves of an OFF_CPU or FAULT what lies between start and end, in words; returns
+ * the tick at which that begins. */
+uint64_t event__cut(struct event *event, uint64_t start, uint64_t end, uint64_t words[CUT_WORDS]);
 
 /* kernel_cursor.c: what the kernel told of a thread that has a life, merged with what it wrote. */
 struct kernel_cursor *kernel_cursor__new(const struct trace *trace,

@@ -271,14 +271,14 @@ void grid__share(struct grid *grid, double share);
 /* ---- histogram.c ----------------------------------------------------------------------------- */
 
 /* A duration that has a name; it stands behind the line that holds it. */
-struct octave_mark {
+struct bin_mark {
     const char *name;
     uint64_t ns;
 };
 
 /* The lines that have any; nothing when none has. */
-void octaves__put(const struct octave *octaves, unsigned count, const struct octave_mark *marks,
-                  unsigned mark_count, const struct style *style, FILE *out);
+void bins__put(const struct duration_bin *bins, unsigned count, const struct bin_mark *marks,
+               unsigned mark_count, const struct style *style, FILE *out);
 void histogram__put(const struct report *report, const struct profile_class *class,
                     const struct style *style, FILE *out);
 

@@ -271,3 +271,124 @@ json() { # PATH: of the report
     [[ "$output" == *"not enough evidence, not ranked: 1 class that costs next to nothing"* ]]
     ! grep -q '^ 2  ' <<<"$output"
 }
+
+part_json() { # PATH OPTION...: of the report on a part
+    local path=$1
+    shift
+    report --json "$@" 2>/dev/null | "$JSON_GET" - "$path"
+}
+
+@test "--from, --to, --last: that part of the run, which the first line tells" {
+    make_trace
+    run --separate-stderr report --from 300us --to 700us
+    [ "$status" -eq 0 ]
+    [[ "${lines[0]}" == "app -x   only from 300 us to 700 us, 400 us of 1.00 ms on 4 CPUs"* ]]
+    [[ "$output" == *"One lock holds 2 threads back"* ]]
+    [[ "$output" == *"heurt report --from 0.0003s --to 0.0007s 1"* ]]
+    [ "$(part_json part.from_ns --from 300us --to 700us)" = 300000 ]
+    [ "$(part_json part.to_ns --from 300us --to 700us)" = 700000 ]
+    [ "$(part_json part.run_ns --from 300us --to 700us)" = 1000000 ]
+    [ "$(part_json wall_ns --last 100us)" = 100000 ]
+    [ "$(part_json part.from_ns --last 100us)" = 900000 ]
+    [ "$(part_json 'classes[kind=lock].sum_ns' --from 300us --to 700us)" = 400000 ]
+    [ "$(json part)" = null ]
+}
+
+@test "a part: what the system counted of whole lives is not held against it" {
+    make_trace
+    [ "$(part_json cpu_ns --from 300us --to 700us)" = null ]
+    [ "$(part_json 'checks[name=running].holds' --from 300us --to 700us)" = null ]
+    run report --from 300us --to 700us --audit
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"Everything adds up."* ]]
+}
+
+@test "a part that cannot be had: a sentence that says why" {
+    make_trace
+    run --separate-stderr report --from 5s
+    [ "$status" -eq 2 ]
+    [ "$stderr" = "heurt: --from 5.00 s: the run had ended after 1.00 ms; give an earlier time" ]
+    for arguments in "--from 2" "--from 2s --to 1s" "--from 1us --last 1us"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr report $arguments
+        [ "$status" -eq 2 ]
+        [[ "$stderr" == "heurt: "*--* ]]
+    done
+}
+
+# As long as it was, so that the file stays whole.
+mark_kept() {
+    sed -i 's/One lock/0NE L0CK/' heurt.data/screens
+}
+
+is_marked() { # ARGUMENT...
+    [[ "$(report "$@" 2>/dev/null)" == *"0NE L0CK"* ]]
+}
+
+isnt_marked() { # ARGUMENT...
+    if is_marked "$@"; then false; fi
+}
+
+@test "what a report came to is kept, and shown as it was" {
+    make_trace
+    report >first
+    [ "$(stat -c %a heurt.data/screens)" = 600 ]
+    report >second
+    cmp first second
+    report --json >json
+    [ "$("$JSON_GET" json findings[0].category)" = lock ]
+    report 1 >in_depth
+    rm heurt.data/screens
+    report 1 | cmp - in_depth
+    rm heurt.data/screens
+    report --json | cmp - json
+    report >/dev/null
+    mark_kept
+    is_marked
+}
+
+@test "what is kept is of that trace, those options and that width alone" {
+    make_trace
+    report >/dev/null
+    mark_kept
+    isnt_marked --width 60
+    isnt_marked --no-rules
+    isnt_marked --from 1us
+    is_marked
+    cp -r heurt.data copy
+    isnt_marked -i copy
+    is_marked
+    isnt_marked -i ./heurt.data
+    report >/dev/null
+    mark_kept
+    report --ignore nothing >/dev/null 2>&1
+    isnt_marked
+}
+
+@test "what is kept and not whole, or not one's own alone, is not believed" {
+    make_trace
+    report >first
+    mark_kept
+    chmod 666 heurt.data/screens
+    isnt_marked
+    report >/dev/null
+    mark_kept
+    head -c -1 heurt.data/screens >shorter
+    cat shorter >heurt.data/screens
+    report | cmp - first
+    rm heurt.data/screens
+    ln -s "$PWD/first" heurt.data/screens
+    report | cmp - first
+}
+
+@test "a trace that cannot be written is reported on all the same" {
+    make_trace
+    report >first
+    rm heurt.data/screens
+    mkdir heurt.data/screens.new
+    run --separate-stderr report
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    [ "$output" = "$(<first)" ]
+    [ ! -e heurt.data/screens ]
+}

@@ -389,6 +389,60 @@ static void one_cpu_and_all_tell_the_same(void **state)
     profile__free(all);
 }
 
+/* What an analysis sees of the run it is in. */
+struct witness {
+    const struct run *run;
+    double first, last;
+    bool stepped_back;
+};
+
+static void *begin_witness(struct run *run)
+{
+    struct witness *witness = (struct witness *)run->options;
+    witness->run = run;
+    witness->first = witness->last = run__done(run);
+    return witness;
+}
+
+static void *witness_thread(void *self, unsigned lane, uint32_t thread)
+{
+    (void)lane, (void)thread;
+    return self;
+}
+
+static void look(void *part, const struct event *event)
+{
+    struct witness *witness = part;
+    double now = run__done(witness->run);
+    (void)event;
+    witness->stepped_back |= now < witness->last;
+    witness->last = now;
+}
+
+static const struct analysis witness_analysis = {
+    .name = "witness",
+    .after = (const struct analysis *const[]){&profile_analysis, NULL},
+    .walk = WALK_IN_ORDER,
+    .start = begin_witness,
+    .thread = witness_thread,
+    .event = look,
+};
+
+static void how_far_a_run_is_goes_from_nothing_to_all(void **state)
+{
+    struct scene *scene = *state;
+    struct witness witness = {0};
+    fill(scene);
+    struct run run = run__of(scene->trace, scene->symbols);
+    run__ask(&run, &witness_analysis, &witness);
+    assert_int_equal(run__analyse(&run, NULL), 0);
+    assert_true(witness.first > 0.5 && witness.first < 1);
+    assert_true(witness.last > witness.first && witness.last <= 1);
+    assert_false(witness.stepped_back);
+    assert_true(run__done(&run) == 1);
+    run__free(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -405,6 +459,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(walks_where_occurrences_are_drawn, scene__setup,
                                         scene__teardown),
         cmocka_unit_test_setup_teardown(walks_of_locks_and_structure, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(how_far_a_run_is_goes_from_nothing_to_all, scene__setup,
                                         scene__teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

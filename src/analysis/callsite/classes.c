@@ -625,6 +625,8 @@ void class_table__join_lanes(struct class_table *table)
     for (unsigned i = 0; i < table->lane_count; i++) {
         struct class_table *lane = &table->lanes[i];
         VEC_EACH (entry, &lane->entries, struct class_entry *) {
+            if (!(*entry)->whole) /* only asked for: no occurrence is of it */
+                continue;
             class_entry__add_counts((*entry)->whole, *entry);
             class_entry__forget_results(*entry);
         }

@@ -349,6 +349,21 @@ void thread_fold__functions(void *part, struct event_words *words)
     fold__functions(&((struct thread_fold *)part)->fold, words);
 }
 
+/* The call stacks that the thread's classes had before the part that is walked over. */
+static void take_earlier_stacks(struct thread_fold *self)
+{
+    VEC_EACH (call, &self->thread->stacked, const struct earlier_call) {
+        const struct event event = {call->tick, call->id, call->words, call->payload};
+        uint32_t process = self->thread->process;
+        struct class_entry *entry = call->id < HEURT_EVENT_FUNCTIONS
+                                        ? class_table__call(self->table, process, &event)
+                                        : class_table__function(self->table, process, &event);
+        if (entry && entry->thread_and_1)
+            class_table__add_stack(self->table, self->symbols, entry, self->table->thread,
+                                   call->tick);
+    }
+}
+
 void thread_fold__end(void *part)
 {
     struct thread_fold *self = part;
@@ -361,6 +376,7 @@ void thread_fold__end(void *part)
         sites__end_thread(&self->sites);
         end_nests(self);
     }
+    take_earlier_stacks(self);
     self->rows = class_table__take_thread(self->table);
 }
 

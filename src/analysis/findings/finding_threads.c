@@ -36,6 +36,7 @@ void finder__count_worker(struct finder *finder, size_t thread)
  * nobody waited for what it did. */
 static bool was_killed(const struct trace *trace, uint32_t process)
 {
+    trace = trace__whole(trace) ?: trace;
     VEC_EACH (thread, trace__threads(trace), struct trace_thread)
         if (thread->process == process && thread->ended)
             return false;
@@ -61,12 +62,19 @@ static bool needs_all(const struct finder *finder, const struct profile_class *c
 
 /* A barrier needs all who come to it: they work, however little of the work is theirs. So do those
  * who wait for what is made once: they came to use it. */
-static void count_those_who_meet(struct finder *finder, const struct profile_class *class)
+static void count_those_who_meet(struct finder *finder, const struct profile_class *class,
+                                 uint64_t often)
 {
     VEC_EACH (row, &class->threads, struct profile_thread_row)
-        if (row->count >= MEETS ||
+        if (row->count >= often ||
             row->sum_ns >= profile_thread_at(finder, row->thread)->lifetime_ns / MEETS_PART)
             finder__count_worker(finder, row->thread);
+}
+
+/* In a part of the run a thread may have had work and do nothing but wait for a lock. */
+static bool is_lock_in_part(const struct finder *finder, const struct profile_class *class)
+{
+    return trace__whole(finder->trace) && class->what.at.kind == CLASS_LOCK;
 }
 
 void finder__find_workers(struct finder *finder)
@@ -88,7 +96,9 @@ void finder__find_workers(struct finder *finder)
     }
     VEC_EACH (class, &finder->profile->classes, struct profile_class)
         if (needs_all(finder, class) && is_met_by_worker(finder, class))
-            count_those_who_meet(finder, class);
+            count_those_who_meet(finder, class, MEETS);
+        else if (is_lock_in_part(finder, class) && is_met_by_worker(finder, class))
+            count_those_who_meet(finder, class, UINT64_MAX);
 }
 
 bool class__is_idle(const struct finder *finder, uint32_t place)

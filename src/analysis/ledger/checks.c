@@ -65,7 +65,7 @@ static struct profile_check check_lives(const struct profile *profile, const str
     uint64_t ours = 0, kernels = 0, threads = 0;
     VEC_EACH (row, &profile->threads, struct profile_thread) {
         const struct trace_thread *thread = trace__thread_at(trace, row->thread);
-        if (!thread->life || !(thread->life->life.flags & HEURT_LIFE_ENDED))
+        if (trace__whole(trace) || !thread->life || !(thread->life->life.flags & HEURT_LIFE_ENDED))
             continue;
         const struct heurt_life *life = &thread->life->life;
         uint64_t start = kernels_start(thread);

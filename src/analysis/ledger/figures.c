@@ -83,14 +83,39 @@ uint64_t profile_class__held_ns(const struct profile *profile, const struct prof
                                                                            : known_ns;
 }
 
-bool profile_class__octaves(const struct profile_class *class, const struct trace *trace,
-                            struct octave octaves[PROFILE_OCTAVES])
+static void fill_bounds(struct duration_bin bins[PROFILE_BINS])
 {
-    for (unsigned o = 0; class->histogram && o < PROFILE_OCTAVES; o++) {
-        unsigned first = o * HISTOGRAM_STEPS;
-        octaves[o] = (struct octave){trace__ns(trace, histogram__lower(first)), 0};
-        for (unsigned i = 0; i < HISTOGRAM_STEPS; i++)
-            octaves[o].count += class->histogram[first + i];
+    static const uint64_t firsts[] = {1, 2, 5};
+    uint64_t decade = 1;
+    bins[0] = (struct duration_bin){0};
+    for (unsigned i = 1; i < PROFILE_BINS; i++) {
+        bins[i] = (struct duration_bin){firsts[(i - 1) % 3] * decade, 0};
+        decade *= i % 3 ? 1 : 10;
+    }
+}
+
+/* Where those of a bucket are in the middle, as far as the class has any. */
+static uint64_t middle_ns(const struct profile_class *class, const struct trace *trace,
+                          unsigned bucket)
+{
+    uint64_t lower = histogram__lower(bucket);
+    uint64_t upper = bucket + 1 < HISTOGRAM_BUCKETS ? histogram__lower(bucket + 1) : lower;
+    uint64_t ns = trace__ns(trace, lower + (upper > lower ? upper - lower - 1 : 0) / 2);
+    ns = ns > class->min_ns ? ns : class->min_ns;
+    return ns < class->max_ns ? ns : class->max_ns;
+}
+
+bool profile_class__bins(const struct profile_class *class, const struct trace *trace,
+                         struct duration_bin bins[PROFILE_BINS])
+{
+    unsigned bin = 0;
+    fill_bounds(bins);
+    for (unsigned i = 0; class->histogram && i < HISTOGRAM_BUCKETS; i++) {
+        if (!class->histogram[i])
+            continue;
+        while (bin + 1 < PROFILE_BINS && bins[bin + 1].lower_ns <= middle_ns(class, trace, i))
+            bin++;
+        bins[bin].count += class->histogram[i];
     }
     return class->histogram != NULL;
 }

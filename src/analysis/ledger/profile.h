@@ -194,13 +194,15 @@ double profile__unseen(const struct profile *profile);
 uint64_t profile_class__held_ns(const struct profile *profile, const struct profile_class *class);
 
 /* How many of its occurrences took from lower_ns up to the next one's. */
-struct octave {
+struct duration_bin {
     uint64_t lower_ns, count;
 };
-#define PROFILE_OCTAVES (HISTOGRAM_BUCKETS / HISTOGRAM_STEPS)
-/* False: nothing is known of a class's durations one by one. */
-bool profile_class__octaves(const struct profile_class *class, const struct trace *trace,
-                            struct octave octaves[PROFILE_OCTAVES]);
+/* From 0, 1, 2, 5, 10, 20, 50 … ns on. */
+#define PROFILE_BINS 58
+/* Which durations are in a bin is right to a sixteenth of its bounds. False: nothing is known of a
+ * class's durations one by one. */
+bool profile_class__bins(const struct profile_class *class, const struct trace *trace,
+                         struct duration_bin bins[PROFILE_BINS]);
 
 /* ---- whether its parts add up ---------------------------------------------------------------- */
 

@@ -298,15 +298,14 @@ static void put_sites(const struct locks_report *locks, const struct lock_row *r
 static void put_histogram(const struct lock_times *times, const char *heading,
                           const struct style *style, FILE *out)
 {
-    struct octave octaves[LOCKS_BUCKETS];
-    const struct octave_mark marks[] = {{"mean", lock_times__mean_ns(times)},
-                                        {"max", times->max_ns}};
+    struct duration_bin bins[LOCKS_BUCKETS];
+    const struct bin_mark marks[] = {{"mean", lock_times__mean_ns(times)}, {"max", times->max_ns}};
     if (times->count == 0)
         return;
     heading__put(style, out, heading);
     for (unsigned i = 0; i < LOCKS_BUCKETS; i++)
-        octaves[i] = (struct octave){i ? 1ull << i : 0, times->buckets[i]};
-    octaves__put(octaves, LOCKS_BUCKETS, marks, 2, style, out);
+        bins[i] = (struct duration_bin){i ? 1ull << i : 0, times->buckets[i]};
+    bins__put(bins, LOCKS_BUCKETS, marks, 2, style, out);
 }
 
 static void put_histograms(const struct lock_row *row, const struct style *style, FILE *out)

@@ -67,7 +67,24 @@ char *report__title(const struct report *report, const struct style *style)
     return text;
 }
 
-char *report__hint(const struct report *report, const char *verb, const char *rest)
+/* " --from 0.1s --to 0.15s", or "". free() it. */
+static char *part_options(const struct report *report)
+{
+    const struct trace *whole = trace__whole(report->trace);
+    uint64_t from_ns, to_ns, begin_ns, end_ns;
+    char *text = memory__text("");
+    if (!whole)
+        return text;
+    trace__bounds_ns(report->trace, &from_ns, &to_ns);
+    trace__bounds_ns(whole, &begin_ns, &end_ns);
+    if (from_ns > begin_ns)
+        text = text__append(text, " --from %.10gs", round((double)from_ns / 1e3) / 1e6);
+    if (to_ns < end_ns)
+        text = text__append(text, " --to %.10gs", round((double)to_ns / 1e3) / 1e6);
+    return text;
+}
+
+static char *hint(const struct report *report, const char *verb, const char *rest)
 {
     const char *blank = *rest ? " " : "", *directory = report->directory;
     if (strcmp(directory, "heurt.data") == 0)
@@ -80,6 +97,16 @@ char *report__hint(const struct report *report, const char *verb, const char *re
     char *clean = text__for_screen(text);
     free(text);
     return clean;
+}
+
+char *report__hint(const struct report *report, const char *verb, const char *rest)
+{
+    char *part = strcmp(verb, "report") == 0 ? part_options(report) : memory__text("");
+    char *all = memory__format("%s%s%s", *part ? part + 1 : "", *part && *rest ? " " : "", rest);
+    char *text = hint(report, verb, all);
+    free(all);
+    free(part);
+    return text;
 }
 
 /* ---- warnings -------------------------------------------------------------------------------- */

@@ -144,6 +144,26 @@ static const struct table overhead_table =
 static const struct table kernel_table =
     OBJECT(kernel_cells, FIELDS(kernel_cells, records, threads_without, lost, why, tracepoints));
 
+/* ---- the part -------------------------------------------------------------------------------- */
+
+struct part_cells {
+    uint64_t from_ns, to_ns, run_ns;
+};
+
+static const struct table part_table =
+    OBJECT(part_cells, FIELDS(part_cells, from_ns, to_ns, run_ns));
+
+static struct table_rows part_row(const void *root)
+{
+    const struct trace *trace = report_of(root)->trace, *whole = trace__whole(trace);
+    struct part_cells cells = {0};
+    if (whole) {
+        trace__bounds_ns(trace, &cells.from_ns, &cells.to_ns);
+        cells.run_ns = trace__wall_ns(whole);
+    }
+    return table_rows__if(whole != NULL, &part_table, &cells);
+}
+
 /* ---- whether it adds up ---------------------------------------------------------------------- */
 
 static struct table_rows audit_row(const void *root)
@@ -226,7 +246,8 @@ static struct table_rows findings_of(const void *root)
 
 static const struct table document_table = OBJECT(
     report_document, FIELD_SCHEMA("heurt.report/1"), FIELD_COMMAND,
-    FIELDS_OF_EXIT(report_document, run), FIELD("wall_ns", report_document, of.wall_ns),
+    FIELDS_OF_EXIT(report_document, run), FIELD_ONE("part", part_row),
+    FIELD("wall_ns", report_document, of.wall_ns),
     FIELD("lifetime_ns", report_document, of.lifetime_sum_ns),
     FIELD("cpu_ns", report_document, cpu_ns), FIELD("threshold", report_document, of.threshold),
     FIELD("replayed_share", report_document, replayed_share),

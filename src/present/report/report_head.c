@@ -11,12 +11,26 @@
 #define COST_TOLD 1.0      /* a cost above it says that the run was too short to tell */
 #define EXACT_BELOW 0.0995 /* costs below it have two digits */
 
+/* "took 329 ms", or what of that is shown. */
+static char *time_of(const struct report *report)
+{
+    const struct trace *whole = trace__whole(report->trace);
+    char duration[16], from[16], to[16], all[16];
+    uint64_t from_ns, to_ns;
+    duration__format(report->profile->wall_ns, duration);
+    if (!whole)
+        return memory__format("took %s", duration);
+    trace__bounds_ns(report->trace, &from_ns, &to_ns);
+    return memory__format("only from %s to %s, %s of %s", duration__format(from_ns, from),
+                          duration__format(to_ns, to), duration,
+                          duration__format(trace__wall_ns(whole), all));
+}
+
 static char *took(const struct report *report)
 {
-    char duration[16];
     const char *cpus = trace__meta(report->trace, "cpus");
     double work = profile__work(report->profile, report->trace);
-    char *text = memory__format("took %s", duration__format(report->profile->wall_ns, duration));
+    char *text = time_of(report);
     if (cpus && *cpus)
         text = text__append(text, " on %s CPU%s", cpus, strcmp(cpus, "1") ? "s" : "");
     return isnan(work) ? text : text__append(text, ", used %.*f", work < 0.095 ? 2 : 1, work);
