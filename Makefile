@@ -76,8 +76,9 @@ torture: configure-tests ## every function of the torture suite: calls made, cal
 bench-programs: configure-tests
 	@ninja -C $(BUILD) product meson-benchmark-prereq
 
-fuzz-verbs: build ## damaged copies of traces through every verb (TRACES='a b' FUZZ_SECONDS=60)
-	@tests/fuzz/verbs "$(BUILD)/src/cmd/heurt" $(or $(FUZZ_SECONDS),60) $(TRACES)
+fuzz-verbs: build ## damaged traces through every verb and format (CASES=2000 SEED=1 FIRST=0 JOBS=2 TRACES='a b')
+	@tests/fuzz/traces "$(BUILD)/src/cmd/heurt" "$(BUILD)/examples" "$(BUILD)/fuzz-traces"
+	@tests/fuzz/verbs "$(BUILD)/src/cmd/heurt" $(or $(CASES),2000) $(or $(TRACES),"$(BUILD)"/fuzz-traces/*/)
 
 transparency: build ## programs of Debian alone and recorded in four ways: what they do is the same (PATTERN='git')
 	@tests/transparency/run "$(BUILD)/src/cmd/heurt" $(if $(PATTERN),'$(PATTERN)')
