@@ -126,3 +126,46 @@ C
         [ "$output" = "$(cat bare)" ] || fail "$output instead of $(cat bare)"
     done
 }
+
+@test "SIGBUS is the program's: its disposition, its handler, its death" {
+    compile bus <<'C'
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static sigjmp_buf out;
+static void on_bus(int number)
+{
+    siglongjmp(out, number);
+}
+static void fail(void)
+{
+    int file = open("short", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    *(volatile char *)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) = 1;
+}
+int main(int count, char **words)
+{
+    struct sigaction before;
+    sigaction(SIGBUS, NULL, &before);
+    printf("%d ", before.sa_handler == SIG_DFL && !before.sa_flags);
+    printf("%d ", signal(SIGBUS, on_bus) == SIG_DFL);
+    if (!sigsetjmp(out, 1))
+        fail();
+    printf("%d ", signal(SIGBUS, SIG_DFL) == on_bus);
+    sigaction(SIGBUS, &before, &before);
+    printf("%d\n", before.sa_handler == SIG_DFL && !before.sa_flags);
+    fflush(stdout);
+    strcmp(words[1], "sent") ? fail() : raise(SIGBUS);
+    return 0;
+}
+C
+    local how
+    for how in sent failed; do
+        record -q -o t ./bus "$how"
+        expect_status 135
+        [ "$output" = "1 1 1 1" ] || fail "$how: $output"
+    done
+}
