@@ -169,7 +169,8 @@ int launch__start(char **argv, char **envp, struct launch *launch, struct error 
         return 0;
     close_fd(&launch->go_fd);
     close_fd(&launch->failed_fd);
-    return error__set(error, code, "cannot start %s: %s", argv[0], strerror(-code));
+    return error__set(error, code, "cannot start %s: %s%s", argv[0], strerror(-code),
+                      code == -EAGAIN ? " (ulimit -u: processes and threads of a user)" : "");
 }
 
 static int collect(struct launch *launch, int *wait_status)
