@@ -59,6 +59,11 @@ check-statistics: configure-tests ## tests that ask how long things took, one by
 check-threads: ## unit tests of what runs on several threads, under ThreadSanitizer
 	@$(MAKE) --no-print-directory check SAN=thread SUITES=threads
 
+# What the recorder allocates is filled first, so that nothing is right by chance.
+check-recorder: ## the recorder under sanitizers, recording the torture suite and real programs
+	@ASAN_OPTIONS=abort_on_error=1:detect_stack_use_after_return=1:max_malloc_fill_size=1048576 \
+		$(MAKE) --no-print-directory check SAN=address,undefined SUITES='torture real'
+
 install: build ## install under PREFIX (/usr/local), below DESTDIR if given
 	@meson configure $(BUILD) -Dprefix='$(PREFIX)'
 	@ninja -C $(BUILD) product
@@ -76,8 +81,13 @@ torture: configure-tests ## every function of the torture suite: calls made, cal
 bench-programs: configure-tests
 	@ninja -C $(BUILD) product meson-benchmark-prereq
 
-fuzz-verbs: build ## damaged copies of traces through every verb (TRACES='a b' FUZZ_SECONDS=60)
-	@tests/fuzz/verbs "$(BUILD)/src/cmd/heurt" $(or $(FUZZ_SECONDS),60) $(TRACES)
+fuzz-verbs: build ## damaged traces through every verb and format (CASES=2000 SEED=1 FIRST=0 JOBS=2 TRACES='a b')
+	@tests/fuzz/traces "$(BUILD)/src/cmd/heurt" "$(BUILD)/examples" "$(BUILD)/fuzz-traces"
+	@tests/fuzz/verbs "$(BUILD)/src/cmd/heurt" $(or $(CASES),2000) $(or $(TRACES),"$(BUILD)"/fuzz-traces/*/)
+
+fault-injection: configure-tests ## the recorder or the program is killed, the disk full, … at random instants (CASES=500 SEED=1 FIRST=0)
+	@ninja -C $(BUILD) product tests/programs/counted
+	@tests/fault_injection/inject "$(BUILD)/src/cmd/heurt" "$(BUILD)/tests/programs/counted" $(or $(CASES),500)
 
 transparency: build ## programs of Debian alone and recorded in four ways: what they do is the same (PATTERN='git')
 	@tests/transparency/run "$(BUILD)/src/cmd/heurt" $(if $(PATTERN),'$(PATTERN)')

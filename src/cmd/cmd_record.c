@@ -1,6 +1,7 @@
 #include "base/memory.h"
 #include "base/vec.h"
 #include "cmd/command.h"
+#include "cmd/cut_file.h"
 #include "cmd/hot.h"
 #include "cmd/launch.h"
 #include "cmd/limits.h"
@@ -625,6 +626,7 @@ static int record(struct recording *recording, const struct binary *binary, int 
     char *library = NULL;
     bool recordable = warn_about_binary(recording->command[0], binary);
     bool chooses = recordable && is_automatic(recording);
+    cut_file__is_survived();
     recording->instructions = recording->instructions && can_count_instructions(recording);
     int code = runtime__find(&library, &error);
     if (code == 0)

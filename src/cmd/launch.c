@@ -1,6 +1,7 @@
 #include "cmd/launch.h"
 
 #include "base/clock.h"
+#include "base/worker.h"
 #include "cmd/command.h"
 #include "cmd/limits.h"
 
@@ -104,11 +105,7 @@ static int watch_by_thread(struct launch *launch)
     launch->end_fd = eventfd(0, EFD_CLOEXEC);
     if (launch->end_fd < 0)
         return -errno;
-    sigset_t all, mask;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &mask);
-    int code = -pthread_create(&launch->watcher, NULL, watch, launch);
-    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    int code = worker__start(&launch->watcher, watch, launch);
     launch->watched = code == 0;
     return code;
 }
@@ -172,7 +169,8 @@ int launch__start(char **argv, char **envp, struct launch *launch, struct error 
         return 0;
     close_fd(&launch->go_fd);
     close_fd(&launch->failed_fd);
-    return error__set(error, code, "cannot start %s: %s", argv[0], strerror(-code));
+    return error__set(error, code, "cannot start %s: %s%s", argv[0], strerror(-code),
+                      code == -EAGAIN ? " (ulimit -u: processes and threads of a user)" : "");
 }
 
 static int collect(struct launch *launch, int *wait_status)

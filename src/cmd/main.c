@@ -2,10 +2,10 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "cmd/command.h"
+#include "cmd/cut_file.h"
 #include "cmd/limits.h"
 
 #include <locale.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -152,20 +152,10 @@ static int run_verb(int argc, char **argv)
     return record_and_report(argc, argv);
 }
 
-/* A mapped file that has become shorter than it was, or a disk that failed: reading ends here. */
-static void say_cut_short(int signal_number)
-{
-    static const char sentence[] =
-        "heurt: a file was cut short, or could not be read, while it was in use\n";
-    (void)signal_number;
-    (void)!write(STDERR_FILENO, sentence, sizeof sentence - 1);
-    _exit(EXIT_HEURT);
-}
-
 int main(int argc, char **argv)
 {
     limits__lift();
-    signal(SIGBUS, say_cut_short);
+    cut_file__ends();
     setlocale(LC_CTYPE, "");
     if (argc < 2)
         return show_overview(stderr);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/vec.h"
+#include "base/worker.h"
 #include "format/directory.h"
 #include "format/pack_parts.h"
 
@@ -17,7 +18,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -247,16 +247,6 @@ static void *work(void *context)
 
 /* ---- its owner ------------------------------------------------------------------------------- */
 
-/* No signal that is meant for the recorder is to come here. */
-static void start_thread(struct pack_ahead *ahead)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    ahead->has_thread = pthread_create(&ahead->thread, NULL, work, ahead) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 static int open_trace(struct pack_ahead *ahead, const char *directory)
 {
     ahead->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -302,7 +292,7 @@ struct pack_ahead *pack_ahead__start(const char *directory)
 {
     struct pack_ahead *ahead = pack_ahead__new(directory);
     if (ahead)
-        start_thread(ahead);
+        ahead->has_thread = worker__start(&ahead->thread, work, ahead) == 0;
     return ahead;
 }
 

@@ -2,12 +2,12 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/worker.h"
 #include "recorder/task_log.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,17 +123,6 @@ static void *work_first(void *context)
     return work(context);
 }
 
-/* No signal that is meant for the recorder is to come here. */
-static bool start_thread(struct kernel_log *log)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&log->thread, NULL, work_first, log) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 static void free_log(struct kernel_log *log)
 {
     task_events__close(log->events);
@@ -163,7 +152,7 @@ struct kernel_log *kernel_log__start(pid_t pid, struct trace_writer *writer)
     log->flushed_ns = clock__ns(log->clock);
     take_pair(log, true);
     if (log->stop_fd < 0 || task_events__open(pid, log->clock, &log->events) < 0 ||
-        !start_thread(log)) {
+        worker__start(&log->thread, work_first, log) < 0) {
         free_log(log);
         return NULL;
     }

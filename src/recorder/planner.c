@@ -2,13 +2,13 @@
 
 #include "base/descriptor.h"
 #include "base/memory.h"
+#include "base/worker.h"
 #include "patch/missing.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,14 +250,10 @@ static void *give_signs(void *argument)
 
 static bool signs__begin(struct planner *planner, pthread_t *thread)
 {
-    sigset_t all, before;
     planner->done = eventfd(0, EFD_CLOEXEC);
     if (planner->done < 0)
         return false;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool begun = pthread_create(thread, NULL, give_signs, planner) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    bool begun = worker__start(thread, give_signs, planner) == 0;
     if (!begun)
         close(planner->done);
     return begun;

@@ -10,6 +10,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 #define RAW_EINVAL 22
+#define RAW_SIGBUS 7
 
 static const uint64_t no_records;
 __thread struct thread heurt_thread TLS_MODEL = {.kernel_gate = &no_records};
@@ -24,7 +25,7 @@ struct state heurt_state;
 uint64_t signals__block(void)
 {
     struct thread *thread = &heurt_thread;
-    uint64_t all = ~0ull, old = 0;
+    uint64_t all = ~(1ull << (RAW_SIGBUS - 1)), old = 0;
     if (!thread->signals_blocked)
         RAW4(rt_sigprocmask, 2 /* SIG_SETMASK */, &all, &old, sizeof old);
     thread->signals_blocked++;

@@ -35,20 +35,20 @@ static void message__end(struct thread *thread, int64_t bytes)
         event__write1(thread, HEURT_EVENT_IO | 1, (uint64_t)bytes);
 }
 
-#define SEND(call, descriptor, bytes, real)                                                     \
-    do {                                                                                        \
-        struct thread *thread = message__begin(SITE(HEURT_IO_##call), descriptor, bytes);       \
-        int result = real;                                                                      \
-        message__end(thread, result == 0 ? (int64_t)(bytes) : result);                          \
-        return result;                                                                          \
+#define SEND(call, descriptor, bytes, real)                                               \
+    do {                                                                                  \
+        struct thread *thread = message__begin(SITE(HEURT_IO_##call), descriptor, bytes); \
+        int result = real;                                                                \
+        message__end(thread, result == 0 ? (int64_t)(bytes) : result);                    \
+        return result;                                                                    \
     } while (0)
 
-#define RECEIVE(call, descriptor, bytes, real)                                                  \
-    do {                                                                                        \
-        struct thread *thread = message__begin(SITE(HEURT_IO_##call), descriptor, bytes);       \
-        ssize_t result = real;                                                                  \
-        message__end(thread, result);                                                           \
-        return result;                                                                          \
+#define RECEIVE(call, descriptor, bytes, real)                                            \
+    do {                                                                                  \
+        struct thread *thread = message__begin(SITE(HEURT_IO_##call), descriptor, bytes); \
+        ssize_t result = real;                                                            \
+        message__end(thread, result);                                                     \
+        return result;                                                                    \
     } while (0)
 
 EXPORT int mq_send(mqd_t queue, const char *message, size_t bytes, unsigned priority)
@@ -87,8 +87,7 @@ EXPORT int msgsnd(int queue, const void *message, size_t bytes, int flags)
 
 EXPORT ssize_t msgrcv(int queue, void *message, size_t bytes, long type, int flags)
 {
-    RECEIVE(MSGRCV, HEURT_QUEUE_OF(queue), bytes,
-            REAL(msgrcv)(queue, message, bytes, type, flags));
+    RECEIVE(MSGRCV, HEURT_QUEUE_OF(queue), bytes, REAL(msgrcv)(queue, message, bytes, type, flags));
 }
 
 /* ---- semaphores ------------------------------------------------------------------------------ */

@@ -36,6 +36,8 @@
     X(seteuid, int, (uid_t))                                                                       \
     X(setreuid, int, (uid_t, uid_t))                                                               \
     X(setresuid, int, (uid_t, uid_t, uid_t))                                                       \
+    X(sigaction, int, (int, const struct sigaction *, struct sigaction *))                         \
+    X(signal, __sighandler_t, (int, __sighandler_t))                                               \
     X(mlockall, int, (int))                                                                        \
     X(pthread_create, int, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))       \
     X(pthread_join, int, (pthread_t, void **))                                                     \

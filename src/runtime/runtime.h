@@ -335,9 +335,14 @@ static inline void spin__unlock(uint32_t *lock)
     __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
-/* Blocks all signals of this thread; returns the old mask for signals__restore. */
+/* Blocks all signals of this thread but SIGBUS, which tells of the trace (hook_signal.c); returns
+ * the old mask for signals__restore. */
 uint64_t signals__block(void);
 void signals__restore(uint64_t mask);
+
+/* Takes SIGBUS, unless the program was started with another disposition than the default. Once,
+ * before what is mapped is written to by others than the thread that starts. */
+void trace__guard(void);
 
 /* ---- clock ----------------------------------------------------------------------------------- */
 

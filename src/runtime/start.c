@@ -189,6 +189,7 @@ static bool prepare(const char *directory)
     if (text__length(directory) >= sizeof state->directory)
         return false;
     bytes__copy(state->directory, directory, text__length(directory) + 1);
+    trace__guard();
     if (!session__attach())
         return false;
     state->uses_tsc = state->settings.clock == HEURT_CLOCK_TSC;

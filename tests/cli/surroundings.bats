@@ -126,3 +126,109 @@ C
         [ "$output" = "$(cat bare)" ] || fail "$output instead of $(cat bare)"
     done
 }
+
+@test "SIGBUS is the program's: its disposition, its handler, its death" {
+    compile bus <<'C'
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static sigjmp_buf out;
+static void on_bus(int number)
+{
+    siglongjmp(out, number);
+}
+static void fail(void)
+{
+    int file = open("short", O_RDWR | O_CREAT | O_TRUNC, 0600);
+    *(volatile char *)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) = 1;
+}
+int main(int count, char **words)
+{
+    struct sigaction before;
+    sigaction(SIGBUS, NULL, &before);
+    printf("%d ", before.sa_handler == SIG_DFL && !before.sa_flags);
+    printf("%d ", signal(SIGBUS, on_bus) == SIG_DFL);
+    if (!sigsetjmp(out, 1))
+        fail();
+    printf("%d ", signal(SIGBUS, SIG_DFL) == on_bus);
+    sigaction(SIGBUS, &before, &before);
+    printf("%d\n", before.sa_handler == SIG_DFL && !before.sa_flags);
+    fflush(stdout);
+    strcmp(words[1], "sent") ? fail() : raise(SIGBUS);
+    return 0;
+}
+C
+    local how
+    for how in sent failed; do
+        record -q -o t ./bus "$how"
+        expect_status 135
+        [ "$output" = "1 1 1 1" ] || fail "$how: $output"
+    done
+}
+
+@test "too few processes and threads: the program has what is there, and heurt says what it lacks" {
+    needs_plain_heurt
+    needs_root "a user of our own"
+    public_room
+    local program=$room/programs/counted user=$((60000 + $$ % 5000)) threads status
+    for threads in 1 2 3 4 5 6 40; do
+        rm -rf "$room/t" "$room/counts"
+        status=0
+        setpriv --reuid=$user --regid=$user --clear-groups --inh-caps=-all bash -c \
+            "ulimit -u $threads; exec \"\$@\"" bash "$room_heurt" record -q -o "$room/t" "$program" "$room/counts" 100 \
+            >out 2>err || status=$?
+        # counted ends with 99 where it gets no thread.
+        [ "$status" = 3 ] || [ "$status" = 99 ] || { [ "$status" = 125 ] && grep -q '^heurt: .*(ulimit -u' err; } ||
+            fail "$threads: status $status, $(cat out err)"
+    done
+    [ "$status" = 3 ] && [ "$(cat out)" = sum=300 ] || fail "status $status, $(cat out err)"
+}
+
+@test "in other namespaces: no library that cannot be found, no clock that is taken for another" {
+    needs_plain_heurt
+    needs_root "a mount namespace"
+    unshare -m true || skip "no namespaces can be made here"
+    counts
+    record -q -o t unshare -m sh -c 'mount -t tmpfs none "$0" && ls / >/dev/null && echo hidden' "${LIBHEURT%/*}"
+    expect_status 0
+    [ "$output" = hidden ] && [ -z "$stderr" ] || fail "$output $stderr"
+    unshare -T --monotonic 864000 --fork true || skip "clocks cannot be set apart here"
+    record -q -o t --no-choice --locks all unshare -T --monotonic 864000 --fork ./counts
+    expect_status 3
+    report_json t
+    [ "$(classes lock count | sum)" = 80000 ]
+    is_number_above "$(json lifetime_ns)" 864000000000000
+}
+
+@test "a kill for want of memory, of whomever it meets, leaves a trace that can be read" {
+    needs_plain_heurt
+    needs_root "a limit of memory"
+    local group=/sys/fs/cgroup/memory/heurt-$$ limit=memory.limit_in_bytes
+    [ -d "${group%/*}" ] || group=/sys/fs/cgroup/heurt-$$ limit=memory.max
+    mkdir "$group" && echo 25M >"$group/$limit" || skip "no limit of memory can be set here"
+    compile hog <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        memset(malloc(1 << 16), 1, 1 << 16);
+        pthread_mutex_unlock(&lock);
+    }
+}
+C
+    status=0
+    bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$HEURT" record -q --no-choice --locks all -o t ./hog ||
+        status=$?
+    wait_for rmdir "$group" 2>/dev/null
+    [ "$status" = 137 ] || fail "status $status"
+    report_json t
+    is_number_above 50 "$(classes lock count | sum)"
+}

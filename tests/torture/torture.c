@@ -198,5 +198,6 @@ int main(int count, char **words)
         printf("%-46s %9s %9s  %s\n", "function", "expected", "counted", "result");
     int failed = run_all(&jobs, &options, &awaited);
     rmdir(room);
+    free(room);
     return failed;
 }

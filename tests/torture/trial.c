@@ -28,11 +28,13 @@ static void take_trial(char *line, struct vec *trials)
     trial->name = memory__text(strsep(&line, "|"));
     struct vec *into = &trial->options;
     for (char *word, *before = NULL; (word = strsep(&line, "|")); before = word) {
+        if (into == &trial->options && strcmp(word, "--") == 0) {
+            into = &trial->command;
+            continue;
+        }
         word = memory__text(word);
         if (into == &trial->options && strcmp(word, "skip") == 0)
             trial->skip = line ? memory__text(strsep(&line, "|")) : word;
-        else if (into == &trial->options && strcmp(word, "--") == 0)
-            into = &trial->command;
         else
             vec__push(into, &word);
         if (into == &trial->options && before && strcmp(before, "-f") == 0)

@@ -526,6 +526,30 @@ static void what_other_programs_took_stays(void **state)
     replay_program__free(program);
 }
 
+/* As in a damaged trace. */
+static void a_time_that_cannot_be_makes_few_operations(void **state)
+{
+    struct scene *scene = *state;
+    start(scene, 0, 1000, HEURT_NO_SERIAL);
+    start(scene, 1, 1000, HEURT_NO_SERIAL);
+    end(scene, 0, 1200);
+    end(scene, 1, 1200);
+    scene__profile(scene);
+    VEC_AT(trace__threads(scene->trace), struct trace_thread, 1)->start_tick = 1ull << 62;
+    struct replay_program *program = program_of(scene);
+    struct replay_model model;
+    struct error error = {""};
+    struct replay_source *source =
+        replay_program__open(program, NULL, 0, REPLAY_COSTS_LEFT_OUT, &model, &error);
+    struct replay_op op;
+    size_t operations = 0;
+    while (source->next(source, 1, &op))
+        operations++;
+    assert_in_range(operations, 1, 1000);
+    replay_program__close(source);
+    replay_program__free(program);
+}
+
 static void recording_is_left_out(void **state)
 {
     struct scene *scene = *state;
@@ -765,6 +789,7 @@ int main(void)
         TEST(waiting_for_a_cpu_is_left_out),
         TEST(what_other_programs_took_stays),
         TEST(recording_is_left_out),
+        TEST(a_time_that_cannot_be_makes_few_operations),
         TEST(every_call_as_the_fastest_one),
         TEST(faster_function),
         TEST(several_changes_at_once),

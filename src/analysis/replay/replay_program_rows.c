@@ -115,10 +115,15 @@ static void flush_work(struct builder *self)
         add(self, REPLAY_WORK, 0, ROW_NO_CLASS);
 }
 
+/* Of one time, for a damaged trace must not make millions of operations of a number: a tick has 48
+ * bits. */
+#define TICKS_MOST (1ull << 48)
+
 /* kind: REPLAY_DELAY, ROW_STOLEN, ROW_LATE or ROW_CALL. */
 static void add_apart(struct builder *self, uint32_t kind, uint64_t ticks, uint32_t class)
 {
     flush_work(self);
+    ticks = ticks < TICKS_MOST ? ticks : TICKS_MOST;
     for (; ticks > ROW_WORK_MOST; ticks -= ROW_WORK_MOST)
         push(self, ROW_WORK_MOST, 0, kind, 0, class);
     if (ticks)
