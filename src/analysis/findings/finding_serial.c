@@ -143,7 +143,7 @@ static struct vec changes_of(const struct finder *finder, uint32_t process, size
     struct vec changes = VEC_OF(struct life_change);
     uint32_t count = 0;
     for (size_t i = first + 1; i < finder->profile->threads.count; i++) {
-        const struct trace_thread *thread = trace_thread_at(finder, i);
+        const struct trace_thread *thread = trace__thread_at(finder->trace, i);
         if (thread->process != process)
             continue;
         vec__push(&changes, &(struct life_change){thread->start_tick, count, false});
