@@ -145,9 +145,10 @@ static bool waits_for_processes(const struct report *report, const struct findin
 /* Whether what is told as a pipe is a queue of messages. */
 static bool is_queue(const struct report *report, const struct finding *finding)
 {
+    if (finding->category != FINDING_PIPE || finding->leader == FINDING_NO_CLASS)
+        return false;
     const char *function = leader_of(report, finding)->what.at.function;
-    return finding->category == FINDING_PIPE &&
-           (strncmp(function, "mq_", 3) == 0 || strncmp(function, "msg", 3) == 0);
+    return strncmp(function, "mq_", 3) == 0 || strncmp(function, "msg", 3) == 0;
 }
 
 static const char *doing_of(const struct report *report, const struct finding *finding)
