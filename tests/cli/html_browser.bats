@@ -173,7 +173,7 @@ ledger() { # PATH
     ledger 'threads[].lifetime_ns' >known
     probed lives | numbers | paste - known | awk '{ d = $1 - $2; if (d > 2 || d < -2) exit 1 }'
     [ "$(probed loops)" -ge 1 ]
-    [ "$(probed words)" -ge 15 ]
+    [ "$(probed words)" = "$(grep -c '^## ' "$HEURT_SOURCE/docs/words.md")" ]
     [ "$(probed chart)" -ge 1 ]
     [ "$(probed colours)" -ge 3 ]
     [ "$(probed rows)" = 3 ]

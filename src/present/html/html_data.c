@@ -1,5 +1,6 @@
 /* heurt.page/1: what the page shows. It is for the page alone, and no contract. */
 #include "base/memory.h"
+#include "present/glossary/glossary.h"
 #include "present/html/internal.h"
 #include "present/report/findings_words.h"
 #include "present/report/report_parts.h"
@@ -192,6 +193,19 @@ static struct json_object *locks_data(const struct html_page *page)
     return document;
 }
 
+/* What heurt explain says of each, in short. */
+static struct json_object *words_data(void)
+{
+    struct json_object *words = json_object_new_array();
+    for (const struct glossary_word *word = glossary_words; word->name; word++) {
+        struct json_object *row = json_object_new_object();
+        json_object_object_add(row, "word", json_object_new_string(word->name));
+        json_object_object_add(row, "meaning", json_object_new_string(word->meaning));
+        json_object_array_add(words, row);
+    }
+    return words;
+}
+
 struct json_object *html_data__new(const struct html_page *page)
 {
     struct table_rows texts = table_rows__of(NULL);
@@ -199,6 +213,7 @@ struct json_object *html_data__new(const struct html_page *page)
     struct json_object *data = document__new(&page_table, &root);
     json_object_object_add(data, "report", report_data(page->report));
     json_object_object_add(data, "locks", locks_data(page));
+    json_object_object_add(data, "words", words_data());
     table_rows__free(&texts);
     return data;
 }

@@ -342,26 +342,8 @@ function put_coverage() {
   if (coverage.requested)
     body.append(el("p", {}, count(coverage.instrumented), " of ", count(coverage.requested), " functions were recorded. The others: heurt report --coverage."));
 }
-const GLOSSARY = [
-  ["working", "The thread ran on a CPU."], ["waiting", "The thread was in a call that waits, and did not run."],
-  ["lock", "What one thread at a time may hold: a mutex, a spin lock, a reader-writer lock."],
-  ["barrier", "A place where threads wait until all of them have come."],
-  ["wanted a CPU", "The thread could have run, and other threads had the CPUs."],
-  ["idle", "The thread waited for work to come. That is no loss, and not counted as one."],
-  ["lost", "What occurrences of the same thing took longer than the fastest one of them, or waited."],
-  ["gain", "How many times as fast the run would be without the finding, from a replay of the run: at least and at most."],
-  ["score", "The part of a thread's life that is lost at one place: from 0 to 1."],
-  ["critical path", "The chain of work that sets how long the run takes."],
-  ["holder", "Who has the lock that another thread waits for."],
-  ["spinning", "Waiting by asking again and again, on a CPU."],
-  ["sharing", "Two threads use one cache line, and at least one of them writes to it."],
-  ["imbalance", "Some threads have more to do than others, which wait for them."],
-  ["iteration", "One time through a loop of the program."],
-  ["cost (of recording)", "What heurt itself took of the program's CPU time."],
-  ["confidence", "How sure a figure is: measured, estimated (~) or weak (few occurrences)."],
-];
 function put_glossary() {
-  section("glossary", "Words", el("dl", {}, GLOSSARY.map(([word, text]) => [el("dt", {}, word), el("dd", {}, text)])));
+  section("glossary", "Words", el("dl", {}, data.words.map(w => [el("dt", {}, w.word), el("dd", {}, w.meaning)])));
 }
 
 /* ---- all of it --------------------------------------------------------------------------------- */
