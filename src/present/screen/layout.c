@@ -153,11 +153,30 @@ static unsigned natural_width(const struct grid *grid, size_t column, bool limit
     return widest;
 }
 
+static unsigned longest_word(const char *title)
+{
+    unsigned longest = 0;
+    for (const char *word = title, *end; *word; word = end + strspn(end, " ")) {
+        end = word + strcspn(word, " ");
+        unsigned width = (unsigned)(end - word);
+        longest = width > longest ? width : longest;
+    }
+    return longest;
+}
+
+/* How wide a column is where wrapped ones are cut to cap: no word of a title is broken. */
+static unsigned cut_width(const struct grid_column *column, unsigned width, unsigned cap)
+{
+    unsigned least = longest_word(column->title);
+    cap = cap > least ? cap : least;
+    return column->alignment == WRAPPED && width > cap ? cap : width;
+}
+
 static unsigned sum_of_widths(const struct grid *grid, const unsigned *widths, unsigned cap)
 {
     unsigned sum = grid->indent + (unsigned)(grid->column_count - 1) * COLUMN_GAP;
     for (size_t i = 0; i < grid->column_count; i++)
-        sum += grid->columns[i].alignment == WRAPPED && widths[i] > cap ? cap : widths[i];
+        sum += cut_width(&grid->columns[i], widths[i], cap);
     return sum;
 }
 
@@ -173,8 +192,17 @@ static void fit_widths(const struct grid *grid, unsigned *widths, unsigned colum
     while (cap > COLUMN_NARROWEST && sum_of_widths(grid, widths, cap) > columns)
         cap--;
     for (size_t i = 0; i < grid->column_count; i++)
-        if (grid->columns[i].alignment == WRAPPED && widths[i] > cap)
-            widths[i] = cap;
+        widths[i] = cut_width(&grid->columns[i], widths[i], cap);
+}
+
+/* Where a long word is best broken, of so many bytes of it: behind the parts that paths, names of
+ * C++ and lists of arguments have. */
+static size_t broken_at(const char *word, size_t fits)
+{
+    for (size_t end = fits; end > 1; end--)
+        if (strchr("/,(<", word[end - 1]) || (word[end - 1] == ':' && word[end] != ':'))
+            return end;
+    return fits;
 }
 
 /* Bytes of text that go on this line; *next is where the following line begins. */
@@ -188,9 +216,10 @@ static size_t line_bytes(const char *text, unsigned width, const char **next)
     size_t end = fits;
     while (end > 0 && !is_break(text, text + end))
         end--;
-    if (end == 0) { /* one long word: it is broken where it must */
-        *next = text + fits;
-        return fits;
+    if (end == 0) { /* one long word */
+        end = broken_at(text, fits);
+        *next = text + end;
+        return end;
     }
     *next = text + end + strspn(text + end, " ");
     return end;
