@@ -392,3 +392,10 @@ isnt_marked() { # ARGUMENT...
     [ "$output" = "$(<first)" ]
     [ ! -e heurt.data/screens ]
 }
+
+@test "an aggregated run has no parts" {
+    "$HEURT" record --quiet --aggregate -o a "$EXAMPLES/queue" --iterations 10 >out </dev/null
+    run -125 --separate-stderr "$HEURT" report -i a --from 1ms
+    [ -z "$output" ]
+    [[ $stderr == *'--aggregate'*'leave out --from, --to and --last'* ]]
+}
