@@ -217,11 +217,14 @@ C
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 int main(void)
 {
-    for (;;) {
+    static volatile char *last; /* a compiler leaves out what nobody reads */
+    for (int i = 0; i < 1 << 14; i++) {
         pthread_mutex_lock(&lock);
-        memset(malloc(1 << 16), 1, 1 << 16);
+        last = memset(malloc(1 << 16), 1, 1 << 16);
+        last[i] = 2;
         pthread_mutex_unlock(&lock);
     }
+    return 1;
 }
 C
     status=0
