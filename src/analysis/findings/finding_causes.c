@@ -199,6 +199,27 @@ static enum finding_category category_of_waiter(const struct symbol *symbol,
     return category;
 }
 
+/* Likewise by the frames around it, up to the program's own code: the library's functions are not
+ * inlined everywhere. */
+static enum finding_category category_of_frames(const struct symbols *symbols,
+                                                const struct profile_class *class,
+                                                const struct symbol *site,
+                                                enum finding_category otherwise)
+{
+    const struct vec *stacks = &class->what.stacks;
+    const struct profile_stack *stack = stacks->items;
+    enum finding_category category = category_of_waiter(site, otherwise);
+    for (size_t i = 0; stacks->count && i < stack->frame_count && category == otherwise; i++) {
+        const struct symbol *symbol = symbols__get(symbols, stack->process, stack->frames[i]);
+        if (!symbol)
+            break;
+        category = category_of_waiter(symbol, otherwise);
+        if (program_frame__inlined(symbol))
+            break;
+    }
+    return category;
+}
+
 bool class__is_once(const struct finder *finder, const struct profile_class *class)
 {
     const struct symbol *site =
@@ -215,7 +236,7 @@ static enum finding_category category_of_futex(const struct finder *finder,
     bool is_libc = category == FINDING_STDIO || category == FINDING_ALLOCATOR;
     if (class__is_once(finder, class))
         return FINDING_LATCH;
-    return is_libc ? category : category_of_waiter(site, FINDING_CONDITION);
+    return is_libc ? category : category_of_frames(finder->symbols, class, site, FINDING_CONDITION);
 }
 
 /* The C++ library yields some times before it waits by a futex: that is the same wait. */

@@ -50,6 +50,35 @@ static bool answer_each_other(const struct finder *finder, const struct profile_
            classes__end_each_other(finder, left, right);
 }
 
+static bool is_same_thread_in(const struct profile_class *left, const struct profile_class *right)
+{
+    VEC_EACH (row, &left->threads, struct profile_thread_row)
+        VEC_EACH (other, &right->threads, struct profile_thread_row)
+            if (other->thread == row->thread)
+                return true;
+    return false;
+}
+
+/* The two ends of what is made of futexes, as std::counting_semaphore is: other threads wait at
+ * each, and those of the other end wake them. */
+static bool answer_by_futex(const struct finder *finder, const struct profile_class *left,
+                            const struct profile_class *right)
+{
+    return left->what.at.kind == CLASS_FUTEX && right->what.at.kind == CLASS_FUTEX &&
+           left->count >= OFTEN && right->count >= OFTEN &&
+           left->what.at.process == right->what.at.process &&
+           left->what.object != right->what.object && !is_same_thread_in(left, right) &&
+           classes__end_each_other(finder, left, right);
+}
+
+static bool are_ends(const struct finder *finder, const struct profile_class *left,
+                     const struct profile_class *right)
+{
+    return (class__may_hand_over(left) && class__may_hand_over(right) &&
+            answer_each_other(finder, left, right)) ||
+           answer_by_futex(finder, left, right);
+}
+
 /* A place that sometimes sleeps again at once sleeps while it asks for something; where that had
  * come after one sleep, it asked, too. */
 static bool is_asked_there(const struct profile_class *sleep, const struct profile_class *asks)
@@ -77,13 +106,8 @@ static void find_asked(const struct finder *finder, uint32_t place, uint32_t *pa
 /* By each its own threads, about as often as by the other. */
 static bool are_asked_in_turn(const struct profile_class *left, const struct profile_class *right)
 {
-    if (left->what.at.process != right->what.at.process || !is_lockstep(left, right))
-        return false;
-    VEC_EACH (row, &left->threads, struct profile_thread_row)
-        VEC_EACH (other, &right->threads, struct profile_thread_row)
-            if (other->thread == row->thread)
-                return false;
-    return true;
+    return left->what.at.process == right->what.at.process && is_lockstep(left, right) &&
+           !is_same_thread_in(left, right);
 }
 
 /* Two places that sleep until the other one has done something keep each other waiting. */
@@ -105,17 +129,10 @@ uint32_t *handovers__find(const struct finder *finder)
         if (profile_class_at(finder->profile, i)->what.at.kind == CLASS_SLEEP)
             find_asked(finder, i, partner);
         join_asked(finder, i, partner);
-        if (!class__may_hand_over(profile_class_at(finder->profile, i)))
-            continue;
-        for (uint32_t k = i + 1; k < classes->count && partner[i] == NO_GROUP; k++) {
-            if (partner[k] == NO_GROUP &&
-                class__may_hand_over(profile_class_at(finder->profile, k)) &&
-                answer_each_other(finder, profile_class_at(finder->profile, i),
-                                  profile_class_at(finder->profile, k))) {
-                partner[i] = k;
-                partner[k] = i;
-            }
-        }
+        for (uint32_t k = i + 1; k < classes->count && partner[i] == NO_GROUP; k++)
+            if (partner[k] == NO_GROUP && are_ends(finder, profile_class_at(finder->profile, i),
+                                                   profile_class_at(finder->profile, k)))
+                partner[partner[k] = i] = k;
     }
     return partner;
 }
