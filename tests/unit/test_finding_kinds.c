@@ -179,6 +179,79 @@ static void who_only_looks_now_and_then_is_idle(void **state)
     findings__free(findings);
 }
 
+/* ---- what is made of futexes ----------------------------------------------------------------- */
+
+/* Two threads wait at a futex each, for what the other one does next. */
+static struct findings *find_futexes(struct scene *scene, bool answers)
+{
+    enum { GIVE = 0x9b00, TAKE = 0x9c00, FULL = 0x7200, EMPTY = 0x7300 };
+    symbols__put(scene->symbols, 0, GIVE, &(struct symbol){.function = "give"});
+    symbols__put(scene->symbols, 0, TAKE, &(struct symbol){.function = "take"});
+    for (uint64_t i = 0, from = 1000; i < 20; i++, from += 200) {
+        uint64_t at[] = {from, from + 100}, waits[] = {GIVE, TAKE}, wakes[] = {TAKE, GIVE};
+        for (uint32_t thread = 0; thread < 2; thread++) {
+            uint64_t object = thread ? EMPTY : FULL;
+            PUT(scene, thread, at[thread] + 10, HEURT_EVENT_FUTEX_WAIT, waits[thread], object);
+            PUT(scene, 1 - thread, at[thread] + 90, HEURT_EVENT_FUTEX_WOKEN,
+                answers ? wakes[thread] : waits[thread], object);
+            PUT(scene, thread, at[thread] + 92, HEURT_EVENT_FUTEX_WAIT LEFT, 0);
+        }
+    }
+    scene__end(scene, 0, 5000);
+    scene__end(scene, 1, 5000);
+    scene->end = (struct heurt_clock_pair){5000, 5000};
+    return find(scene);
+}
+
+static void two_ends_made_of_futexes_are_one_finding(void **state)
+{
+    struct findings *findings = find_futexes(*state, true);
+    const struct finding *finding = find_kind(findings, FINDING_CONDITION);
+    assert_non_null(finding);
+    assert_int_equal(finding->classes.count, 2);
+    assert_int_equal(finding->objects, 2);
+    assert_true(finding->is_assumed);
+    findings__free(findings);
+}
+
+static void who_is_woken_from_elsewhere_has_no_other_end(void **state)
+{
+    struct findings *findings = find_futexes(*state, false);
+    VEC_EACH (finding, &findings->rows, struct finding)
+        if (finding->category == FINDING_CONDITION)
+            assert_int_equal(finding->classes.count, 1);
+    findings__free(findings);
+}
+
+/* The wait itself is in a function of the library's; who called it is in the stack. */
+static void what_a_futex_is_for_stands_in_the_frames_around(void **state)
+{
+    struct scene *scene = *state;
+    enum { WAIT = 0x9d00, CALLER = 0x9d10, FUTEX = 0x7400 };
+    static const char *const header = "/usr/include/c++/12/barrier";
+    static const struct symbol live = {.function = "live"};
+    const uint64_t frames[] = {WAIT, CALLER};
+    symbols__put(scene->symbols, 0, WAIT,
+                 &(struct symbol){.function = "std::__detail::__platform_wait", .file = header});
+    symbols__put(scene->symbols, 0, CALLER,
+                 &(struct symbol){
+                     .function = "std::__tree_barrier::wait", .file = header, .inlined_by = &live});
+    symbols__put_stack(scene->symbols, 0, 1000, frames, 2);
+    for (uint64_t from = 1000; from < 5000; from += 400) {
+        PUT(scene, 0, from, HEURT_EVENT_STACK, 8, 1, 2, 3, 4, 5, 6, 7, 8);
+        PUT(scene, 0, from + 1, HEURT_EVENT_FUTEX_WAIT, WAIT, FUTEX);
+        PUT(scene, 1, from + 300, HEURT_EVENT_FUTEX_WOKEN, SITE, FUTEX);
+        PUT(scene, 0, from + 302, HEURT_EVENT_FUTEX_WAIT LEFT, 0);
+    }
+    scene__end(scene, 0, 5000);
+    scene__end(scene, 1, 5000);
+    scene->end = (struct heurt_clock_pair){5000, 5000};
+    struct findings *findings = find(scene);
+    assert_non_null(find_kind(findings, FINDING_BARRIER));
+    assert_null(find_kind(findings, FINDING_CONDITION));
+    findings__free(findings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +263,9 @@ int main(void)
         TEST(who_waits_for_a_lock_that_nobody_has_is_told),
         TEST(who_works_between_waits_in_vain_while_others_wait_for_that_is_not_idle),
         TEST(who_only_looks_now_and_then_is_idle),
+        TEST(two_ends_made_of_futexes_are_one_finding),
+        TEST(who_is_woken_from_elsewhere_has_no_other_end),
+        TEST(what_a_futex_is_for_stands_in_the_frames_around),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

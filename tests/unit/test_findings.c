@@ -819,6 +819,20 @@ static const char *place_of_lock(struct symbols *symbols, const char *wrapper)
     return program_frame__of_class(symbols, &class)->function;
 }
 
+static void a_barrier_of_openmp_is_of_its_region(void **state)
+{
+    (void)state;
+    struct symbols *symbols = symbols__new();
+    static const struct symbol region = {"survey._omp_fn.0", "/home/a/app", "map.c", 82};
+    static const struct symbol before = {.function = "store", .inlined_by = &region};
+    struct class_definition class = {.at = {.kind = CLASS_BARRIER, .site = PUT_SITE}};
+    symbols__put(symbols, 0, PUT_SITE, &before);
+    assert_string_equal(program_frame__of_class(symbols, &class)->function, region.function);
+    class.at.kind = CLASS_LOCK;
+    assert_string_equal(program_frame__of_class(symbols, &class)->function, "store");
+    symbols__free(symbols);
+}
+
 static void who_only_takes_a_lock_is_no_place(void **state)
 {
     struct symbols *symbols = symbols__new();
@@ -913,6 +927,7 @@ int main(void)
         TEST(who_waits_for_what_is_made_once_works),
         TEST(sleeps_of_who_is_waited_for_stay),
         TEST(rusts_library_is_not_the_program),
+        cmocka_unit_test(a_barrier_of_openmp_is_of_its_region),
         cmocka_unit_test(who_only_takes_a_lock_is_no_place),
         cmocka_unit_test(a_lock_may_be_made_of_something_else),
     };

@@ -212,14 +212,27 @@ static const struct symbol *function_symbol(const struct symbols *symbols,
     return symbol;
 }
 
+/* A barrier of OpenMP stands in its parallel region, which is a function of its own: what the
+ * compiler tells of code inlined right before it is no matter. NULL: it is in no such function. */
+static const struct symbol *parallel_region(const struct class_definition *class,
+                                            const struct symbol *symbol)
+{
+    while (symbol && symbol->inlined_by)
+        symbol = symbol->inlined_by;
+    bool is_region = symbol && (strstr(symbol->function, "._omp_fn.") ||
+                                strstr(symbol->function, ".omp_outlined"));
+    return is_region && class->at.kind == CLASS_BARRIER ? symbol : NULL;
+}
+
 const struct symbol *program_frame__of_class(const struct symbols *symbols,
                                              const struct class_definition *class)
 {
     const struct symbol *first = NULL, *symbol = NULL;
+    const struct symbol *site = symbols__get(symbols, class->at.process, class->at.site);
     if (program_frame__takes_lock(symbols, class))
         return program_frame__in_stack(symbols, class);
     if (class->at.site)
-        symbol = user_of_lock(symbols__get(symbols, class->at.process, class->at.site), &first);
+        symbol = parallel_region(class, site) ?: user_of_lock(site, &first);
     else
         symbol = function_symbol(symbols, class);
     if (symbol && !symbol__is_system(symbol))
