@@ -397,22 +397,25 @@ static bool next_whole(struct program_source *self, uint32_t index, struct repla
     return thread->carried && give(thread, REPLAY_WORK, 0, op);
 }
 
-/* Of a thread that others end: in short pieces. */
+/* Of a thread that others end: in short pieces. A damaged trace may have operations that are longer
+ * than any life: their pieces are as long as there are not more of them. */
 static bool next_piece(struct program_source *self, uint32_t index, struct replay_op *op)
 {
     struct open_thread *thread = &self->threads[index];
     if (!next_whole(self, index, op))
         return false;
-    if (op->ticks <= self->piece_ticks)
+    uint64_t part = op->ticks / PIECES;
+    uint64_t piece_ticks = part > self->piece_ticks ? part : self->piece_ticks;
+    if (op->ticks <= piece_ticks)
         return true;
     thread->pending = *op;
-    thread->pending.ticks -= self->piece_ticks;
+    thread->pending.ticks -= piece_ticks;
     thread->has_pending = true;
     /* After work, something that is nothing: the replay takes all work before an operation at once.
      */
     op->kind = op->kind == REPLAY_DELAY ? REPLAY_DELAY : REPLAY_POST;
     op->object = NOBODY;
-    op->ticks = self->piece_ticks;
+    op->ticks = piece_ticks;
     return true;
 }
 
