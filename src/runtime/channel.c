@@ -268,19 +268,24 @@ void descriptor__forget(int descriptor)
         heurt_state.descriptor_kinds[descriptor] = HEURT_DESCRIPTOR_UNKNOWN;
 }
 
+char *number__put(char *end, uint32_t number)
+{
+    char digits[12];
+    unsigned count = 0;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
+    while (count)
+        *end++ = digits[--count];
+    return end;
+}
+
 bool descriptor__path(int descriptor, char *path, size_t room)
 {
     char link[32] = "/proc/self/fd/", *end = link + sizeof "/proc/self/fd/" - 1;
-    char digits[12];
-    unsigned count = 0;
     if (descriptor < 0)
         return false;
-    do
-        digits[count++] = (char)('0' + descriptor % 10);
-    while (descriptor /= 10);
-    while (count)
-        *end++ = digits[--count];
-    *end = 0;
+    *number__put(end, (uint32_t)descriptor) = 0;
     long length = RAW3(readlink, link, path, room - 1);
     path[length > 0 ? length : 0] = 0;
     return length > 0;

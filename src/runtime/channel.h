@@ -19,6 +19,9 @@ uint64_t queue__word(struct thread *thread, int descriptor);
 void descriptors__forked(void);
 /* Its number is another's from now on. Seccomp too. */
 void descriptor__forget(int descriptor);
+/* Writes a number in decimal, without a zero behind it; returns where it ends, 10 bytes on at most.
+ */
+char *number__put(char *end, uint32_t number);
 /* The file's name as the kernel tells it. */
 bool descriptor__path(int descriptor, char *path, size_t room);
 

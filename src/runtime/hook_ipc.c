@@ -100,24 +100,12 @@ static const void *semaphore_of(int set, unsigned short number)
     return (const void *)(HEURT_SHARED_OBJECT | (uint64_t)(uint32_t)set << 16 | number);
 }
 
-static char *put_number(char *end, uint32_t number)
-{
-    char digits[12];
-    unsigned count = 0;
-    do
-        digits[count++] = (char)('0' + number % 10);
-    while (number /= 10);
-    while (count)
-        *end++ = digits[--count];
-    return end;
-}
-
 static void tell_name(int set, unsigned short number)
 {
-    char name[48], *end = put_number(name, number);
+    char name[48], *end = number__put(name, number);
     for (const char *of = " of set "; *of; of++)
         *end++ = *of;
-    *put_number(end, (uint32_t)set) = 0;
+    *number__put(end, (uint32_t)set) = 0;
     define__object(semaphore_of(set, number), name);
 }
 
