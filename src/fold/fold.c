@@ -507,8 +507,10 @@ static void page_fault(struct fold *fold, const struct event *event)
     if (fold->keeper->fault_class)
         count_fault(fold, fold->keeper->fault_class(fold, event), depth, ticks);
     fold->state->fault_count++;
-    if (HEURT_SITE_HOW(event->payload[0]) == HEURT_FAULT_ESTIMATED)
-        fold->state->estimated += ticks;
+    if (HEURT_SITE_HOW(event->payload[0]) == HEURT_FAULT_COUNTED)
+        fold->state->counted_faults++;
+    else
+        count_overhead(fold, fold->fault_cost);
 }
 
 /* False: not such an event. */
@@ -520,7 +522,6 @@ static bool kernel_event(struct fold *fold, const struct event *event)
         off_cpu(fold, event);
         return true;
     case HEURT_EVENT_FAULT:
-        count_overhead(fold, fold->fault_cost);
         page_fault(fold, event);
         return true;
     case HEURT_EVENT_KERNEL:

@@ -541,6 +541,9 @@ enum heurt_off {
 enum heurt_fault {
     HEURT_FAULT_MEASURED = 0,  /* its ticks were measured */
     HEURT_FAULT_ESTIMATED = 1, /* they are the mean of those that were measured before it */
+    /* Likewise, and its place is an estimate, too: the kernel counted it with the next one that is
+     * not of this kind. It cost nothing. */
+    HEURT_FAULT_COUNTED = 2,
 };
 
 #define HEURT_STACK_REGISTERS 8

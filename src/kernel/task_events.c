@@ -33,17 +33,30 @@ struct tail {
 };
 #define TAIL_BYTES_LEAST 16
 
+struct major_fault_ends {
+    uint64_t code;
+    uint32_t pid, tid;
+    uint64_t time, address;
+};
+
 struct fault_begins {
+    uint32_t pid, tid;
+    uint64_t time, address;
+    uint32_t cpu, reserved;
+    uint64_t count;
+};
+
+struct minor_fault_ends {
     uint64_t code;
     uint32_t pid, tid;
     uint64_t time, address;
     uint32_t cpu, reserved;
+    uint64_t count;
 };
 
-struct fault_ends { /* a minor one; of a major one cpu follows */
-    uint32_t pid, tid;
-    uint64_t time;
-};
+_Static_assert(sizeof(struct major_fault_ends) < sizeof(struct fault_begins) &&
+                   sizeof(struct fault_begins) < sizeof(struct minor_fault_ends),
+               "told apart by their sizes");
 
 struct task { /* fork and exit */
     uint32_t pid, parent_pid;
@@ -60,11 +73,11 @@ struct lost {
     uint64_t id, count;
 };
 
-/* The three kinds of samples differ in their length. */
+/* The three kinds of samples differ in their length; a major fault always stands for itself. */
 static int decode_sample(const unsigned char *body, size_t size, struct task_record *record)
 {
     struct fault_begins begins;
-    struct fault_ends ends;
+    struct minor_fault_ends ends = {.count = 1};
     if (size == sizeof begins) {
         memcpy(&begins, body, sizeof begins);
         *record = (struct task_record){.kind = TASK_FAULT_BEGINS,
@@ -73,14 +86,20 @@ static int decode_sample(const unsigned char *body, size_t size, struct task_rec
                                        .cpu = begins.cpu,
                                        .time_ns = begins.time,
                                        .address = begins.address,
-                                       .code = begins.code};
+                                       .count = begins.count};
         return 0;
     }
-    if (size < sizeof ends)
+    if (size < sizeof(struct major_fault_ends))
         return -EBADMSG;
-    memcpy(&ends, body, sizeof ends);
-    *record = (struct task_record){
-        .kind = TASK_FAULT_ENDS, .pid = ends.pid, .tid = ends.tid, .time_ns = ends.time};
+    memcpy(&ends, body, size < sizeof ends ? sizeof(struct major_fault_ends) : sizeof ends);
+    *record = (struct task_record){.kind = TASK_FAULT_ENDS,
+                                   .pid = ends.pid,
+                                   .tid = ends.tid,
+                                   .time_ns = ends.time,
+                                   .address = ends.address,
+                                   .code = ends.code,
+                                   .count = ends.count,
+                                   .is_major = size < sizeof ends};
     return 0;
 }
 
@@ -199,6 +218,7 @@ struct task_events {
     pid_t pid;
     clockid_t clock;
     bool counts_lost;    /* the kernel knows PERF_FORMAT_LOST */
+    bool thins_out;      /* faults, where they are many */
     struct vec rings;    /* struct task_ring */
     struct vec others;   /* int: descriptors of the events that use these rings */
     struct pollfd *wait; /* of the rings, and one more */
@@ -223,12 +243,37 @@ static struct perf_event_attr attributes_of(uint64_t config, uint64_t sample_typ
     };
 }
 
+/* Two records of a fault cost some 1.1 us, and a thread can have half a million faults a second.
+ * Told not to exceed a rate, the kernel records each fault of a thread until they are more, and
+ * then one of so many that the rate is kept; it says with each how many it stands for. */
+enum { FAULTS_A_SECOND = 20000 };
+
+/* As many as the system allows (perf_event_max_sample_rate). */
+static uint64_t fault_rate(void)
+{
+    char text[24];
+    int fd = open("/proc/sys/kernel/perf_event_max_sample_rate", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[length > 0 ? length : 0] = 0;
+    uint64_t most = strtoull(text, NULL, 10);
+    return most && most < FAULTS_A_SECOND ? most : FAULTS_A_SECOND;
+}
+
+static void thin_out(struct perf_event_attr *attributes)
+{
+    attributes->freq = 1;
+    attributes->sample_freq = fault_rate();
+}
+
 static struct perf_event_attr begins_of(clockid_t clock, size_t ring_bytes)
 {
-    struct perf_event_attr attributes = attributes_of(
-        PERF_COUNT_SW_PAGE_FAULTS,
-        PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU,
-        clock);
+    struct perf_event_attr attributes =
+        attributes_of(PERF_COUNT_SW_PAGE_FAULTS,
+                      PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU |
+                          PERF_SAMPLE_PERIOD,
+                      clock);
     attributes.context_switch = attributes.task = attributes.comm = attributes.comm_exec = 1;
     attributes.wakeup_watermark =
         (uint32_t)(ring_bytes / 4 < WATERMARK_BYTES ? ring_bytes / 4 : WATERMARK_BYTES);
@@ -238,8 +283,10 @@ static struct perf_event_attr begins_of(clockid_t clock, size_t ring_bytes)
 static const struct {
     uint64_t config, sample_type;
 } ends[] = {
-    {PERF_COUNT_SW_PAGE_FAULTS_MIN, PERF_SAMPLE_TID | PERF_SAMPLE_TIME},
-    {PERF_COUNT_SW_PAGE_FAULTS_MAJ, PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU},
+    {PERF_COUNT_SW_PAGE_FAULTS_MIN, PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                                        PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD},
+    {PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+     PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR},
 };
 #define ENDS (sizeof ends / sizeof ends[0])
 
@@ -279,6 +326,8 @@ static int add_ends(struct task_events *events, int cpu, int into)
     for (size_t i = 0; i < ENDS; i++) {
         struct perf_event_attr attributes =
             attributes_of(ends[i].config, ends[i].sample_type, events->clock);
+        if (events->thins_out && ends[i].config == PERF_COUNT_SW_PAGE_FAULTS_MIN)
+            thin_out(&attributes);
         int fd = open_inherited(events, &attributes, cpu);
         if (fd < 0)
             return fd;
@@ -294,6 +343,8 @@ static int add_ring(struct task_events *events, int cpu, size_t ring_bytes)
 {
     struct perf_event_attr attributes = begins_of(events->clock, ring_bytes);
     struct task_ring ring;
+    if (events->thins_out)
+        thin_out(&attributes);
     int fd = open_inherited(events, &attributes, cpu);
     if (fd < 0)
         return fd == -ENODEV ? 1 : fd;
@@ -339,12 +390,13 @@ static int open_all(struct task_events *events)
     return code;
 }
 
-static struct task_events *new_events(pid_t pid, clockid_t clock)
+static struct task_events *new_events(pid_t pid, clockid_t clock, bool thins_out)
 {
     struct task_events *events = memory__zeroed(1, sizeof *events);
     events->pid = pid;
     events->clock = clock;
     events->counts_lost = true;
+    events->thins_out = thins_out;
     events->rings = VEC_OF(struct task_ring);
     events->others = VEC_OF(int);
     return events;
@@ -352,7 +404,7 @@ static struct task_events *new_events(pid_t pid, clockid_t clock)
 
 int task_events__open(pid_t pid, clockid_t clock, struct task_events **out)
 {
-    struct task_events *events = new_events(pid, clock);
+    struct task_events *events = new_events(pid, clock, true);
     int code = open_all(events);
     if (code < 0) {
         task_events__close(events);
@@ -597,7 +649,7 @@ static struct round measure(clockid_t clock, int file)
 /* With events like those of the program on this thread and those that it makes. */
 static struct round measure_recorded(clockid_t clock, int file, int cpu)
 {
-    struct task_events *events = new_events(gettid(), clock);
+    struct task_events *events = new_events(gettid(), clock, false);
     struct round round = {0};
     if (add_ring(events, cpu, COSTS_RING_BYTES) == 0) {
         enable(events);

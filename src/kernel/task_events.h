@@ -2,10 +2,11 @@
  * end, leave and get a CPU, and when their page faults begin and end.
  *
  * One ring a CPU, which the caller drains; the program itself does nothing for it, so that what it
- * does, or does not do, loses nothing. Everybody may have these events of programs of their own
- * (perf_event_paranoid ≤ 2): they tell the user's part alone. Two halves:
- *   task_record__decode   pure
- *   task_events__*        the system calls
+ * does, or does not do, loses nothing. Page faults that are so frequent that their records would
+ * cost the program too much are thinned out by the kernel: of each thread it then tells some
+ * thousands a second, beginnings and ends by themselves, and for how many each of them stands.
+ * Everybody may have these events of programs of their own (perf_event_paranoid ≤ 2): they tell the
+ * user's part alone. Two halves: task_record__decode   pure task_events__*        the system calls
  * A struct task_events is used by one thread at a time. */
 #ifndef HEURT_KERNEL_TASK_EVENTS_H
 #define HEURT_KERNEL_TASK_EVENTS_H
@@ -25,9 +26,9 @@ enum task_record_kind {
     TASK_BLOCKED,   /* off the CPU, and waits */
     TASK_PREEMPTED, /* off the CPU, and wants it */
     TASK_ON_CPU,
-    TASK_FAULT_BEGINS, /* address, code */
-    TASK_FAULT_ENDS,
-    TASK_LOST, /* count records were, before this */
+    TASK_FAULT_BEGINS, /* address, count */
+    TASK_FAULT_ENDS,   /* address, code, count, is_major */
+    TASK_LOST,         /* count records were, before this */
 };
 
 #define TASK_NAME_BYTES 16
@@ -36,8 +37,10 @@ struct task_record {
     enum task_record_kind kind;
     uint32_t pid, tid, cpu;
     uint64_t time_ns; /* of the clock that was asked for */
-    uint64_t address, count;
-    uint64_t code; /* address of the instruction */
+    uint64_t address;
+    uint64_t count; /* of a fault: it stands for so many, the last of which it is */
+    uint64_t code;  /* address of the instruction */
+    bool is_major;  /* the page came from a device: that fault is told however many there are */
     char name[TASK_NAME_BYTES];
 };
 

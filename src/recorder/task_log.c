@@ -12,6 +12,11 @@ enum { FLUSHED_WORDS = 400, WORDS_MOST = 512, WORDS_FIRST = 32 };
 
 enum { ON_CPU, OFF_BLOCKED, OFF_PREEMPTED };
 
+/* Of what was measured last. */
+struct mean {
+    uint64_t sum, count;
+};
+
 /* A thread that lives. */
 struct logged_task {
     uint32_t pid, tid;
@@ -22,8 +27,13 @@ struct logged_task {
     /* The page fault that has begun and not ended. */
     uint64_t fault_ns; /* 0: there is none */
     uint64_t fault_address, fault_off_ns;
-    uint64_t fault_code;
     size_t fault_at; /* place in words at which it began */
+    size_t off_at;   /* likewise of the last OFF_CPU */
+    /* Where faults are so many that not each is told. */
+    uint64_t told_ns; /* the end of the last one that is */
+    uint64_t untold;  /* how many are known, and not yet written */
+    bool is_thinned;  /* the last record of one stands for others, too */
+    struct mean faults;
     /* Waiting for a CPU, as the system counts it: when it was last asked, and what the records told
      * since. */
     uint64_t delay_ns, blocked_ns, preempted_ns;
@@ -40,9 +50,10 @@ struct task_log {
     struct map places;                  /* tid → index of tasks */
     struct logged_task *recent[RECENT]; /* by tid, to save looking */
     struct task_clock_pair first, last;
-    uint64_t rate;    /* ticks a ns << RATE_BITS */
-    uint64_t lost;    /* records that no thread is known to miss */
-    uint64_t refused; /* events */
+    struct mean faults; /* of all threads */
+    uint64_t rate;      /* ticks a ns << RATE_BITS */
+    uint64_t lost;      /* records that no thread is known to miss */
+    uint64_t refused;   /* events */
 };
 
 /* ---- times ----------------------------------------------------------------------------------- */
@@ -103,7 +114,7 @@ static struct logged_task *begin(struct task_log *log, const struct task_record 
     task->tid = record->tid;
     task->cpu = record->cpu;
     task->life = (struct heurt_life){.start_tick = tick, .end_tick = tick};
-    task->since_ns = record->time_ns;
+    task->since_ns = task->told_ns = record->time_ns;
     task->state = state;
     *place_of(log, record->tid) = task;
     log->recent[record->tid % RECENT] = task;
@@ -197,7 +208,7 @@ static void write_run(struct task_log *log, struct logged_task *task)
     if (!log->settings.write(log->settings.context, &run, task->words, task->count))
         for (size_t i = 0; i < task->count; i += words_of(task->words[i]))
             log->refused++;
-    task->count = task->fault_at = 0;
+    task->count = task->fault_at = task->off_at = 0;
 }
 
 /* What happened within a page fault waits for its end, which tells that it did. */
@@ -208,11 +219,44 @@ static void write_when_full(struct task_log *log, struct logged_task *task)
         write_run(log, task);
 }
 
+/* ---- how long page faults take --------------------------------------------------------------- */
+
+#define MEAN_OF 64
+
+static void remember(struct mean *mean, uint64_t value)
+{
+    if (mean->count == MEAN_OF) {
+        mean->count /= 2;
+        mean->sum /= 2;
+    }
+    mean->count++;
+    mean->sum += value;
+}
+
+/* 0: nothing was measured. */
+static uint64_t mean_fault(const struct task_log *log, const struct logged_task *task)
+{
+    const struct mean *mean = task->faults.count ? &task->faults : &log->faults;
+    return mean->count ? mean->sum / mean->count : 0;
+}
+
+#define OLD_FAULT_MEANS 8
+
+/* Where not each end is told, one that began is over by now. */
+static void forget_old_fault(const struct task_log *log, struct logged_task *task, uint64_t now_ns)
+{
+    uint64_t mean = mean_fault(log, task);
+    if (task->is_thinned && mean &&
+        now_ns - task->fault_ns - task->fault_off_ns > OLD_FAULT_MEANS * mean)
+        task->fault_ns = 0;
+}
+
 /* ---- on and off ------------------------------------------------------------------------------ */
 
 static void went_off(struct task_log *log, struct logged_task *task, uint64_t now_ns,
                      bool preempted)
 {
+    forget_old_fault(log, task, now_ns);
     if (task->state != ON_CPU)
         tell_gap(log, task, now_ns);
     else if (now_ns > task->since_ns)
@@ -235,6 +279,7 @@ static void came_on(struct task_log *log, struct logged_task *task, uint64_t now
     if (preempted)
         task->life.runnable_ns += off_ns;
     uint64_t tick = tick_at(log, now_ns), ticks = task_log__ticks(log, off_ns);
+    task->off_at = task->count;
     if (!task->life.cpu_ns)
         task->life.wait_ticks = ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
     uint64_t *at = claim(task, tick, HEURT_EVENT_OFF_CPU, OFF_CPU_WORDS);
@@ -247,32 +292,95 @@ static void came_on(struct task_log *log, struct logged_task *task, uint64_t now
 
 /* ---- page faults ----------------------------------------------------------------------------- */
 
-static void fault_began(struct logged_task *task, const struct task_record *record)
+static void put_fault(struct task_log *log, struct logged_task *task,
+                      const struct task_record *record, uint64_t end_ns, uint64_t on_ns,
+                      enum heurt_fault how)
 {
-    /* One that has no end became a signal, or its end was lost: nothing is told of it. */
-    task->fault_ns = record->time_ns;
-    task->fault_address = record->address;
-    task->fault_code = record->code;
-    task->fault_off_ns = 0;
-    task->fault_at = task->count;
+    uint64_t *at = claim(task, tick_at(log, end_ns), HEURT_EVENT_FAULT, FAULT_WORDS);
+    at[1] = HEURT_OFF(task_log__ticks(log, on_ns), how);
+    at[2] = record->address;
+    at[3] = record->code;
+    task->told_ns = end_ns;
+    write_when_full(log, task);
 }
 
-static void fault_ended(struct task_log *log, struct logged_task *task, uint64_t now_ns)
+/* Those that the kernel only counts are divided evenly over the time on the CPU since the last one
+ * that it told; the last of them has a record if is_told. */
+static void put_untold(struct task_log *log, struct logged_task *task,
+                       const struct task_record *record, uint64_t until_ns, bool is_told)
 {
-    int64_t on_ns = (int64_t)(now_ns - task->fault_ns - task->fault_off_ns);
-    if (!task->fault_ns) {
-        tell_gap(log, task, now_ns);
-        return;
+    uint64_t since = task->told_ns > task->since_ns ? task->told_ns : task->since_ns;
+    uint64_t count = task->untold, on_ns = mean_fault(log, task);
+    uint64_t span = until_ns > since ? until_ns - since : 0;
+    on_ns = count && on_ns > span / count ? span / count : on_ns;
+    for (uint64_t i = 1; i <= count; i++) {
+        uint64_t end_ns = since + (uint64_t)((unsigned __int128)span * i / count);
+        put_fault(log, task, record, end_ns, on_ns,
+                  i == count && is_told ? HEURT_FAULT_ESTIMATED : HEURT_FAULT_COUNTED);
     }
-    for (size_t i = task->fault_at; i < task->count; i += words_of(task->words[i]))
+    task->untold = 0;
+}
+
+static void fault_began(struct logged_task *task, const struct task_record *record)
+{
+    /* One that has no end became a signal, or its end was lost or is not told: nor is it. */
+    task->fault_ns = record->time_ns;
+    task->fault_address = record->address;
+    task->fault_off_ns = 0;
+    task->fault_at = task->count;
+    task->is_thinned = record->count > 1;
+}
+
+static void was_off_in_fault(struct logged_task *task, size_t since)
+{
+    for (size_t i = since; i < task->count; i += words_of(task->words[i]))
         if (is_wait(task->words + i))
             task->words[i + 1] = HEURT_OFF(HEURT_SITE_ADDRESS(task->words[i + 1]), HEURT_OFF_FAULT);
+}
+
+/* Its beginning and its end are told. */
+static void put_measured(struct task_log *log, struct logged_task *task,
+                         const struct task_record *record)
+{
+    int64_t on_ns = (int64_t)(record->time_ns - task->fault_ns - task->fault_off_ns);
     int64_t least = on_ns / 4, with_way = on_ns + log->settings.way_of_fault_ns;
     on_ns = with_way > least ? with_way : least;
-    uint64_t *at = claim(task, tick_at(log, now_ns), HEURT_EVENT_FAULT, FAULT_WORDS);
-    at[1] = HEURT_OFF(task_log__ticks(log, on_ns > 0 ? (uint64_t)on_ns : 0), HEURT_FAULT_MEASURED);
-    at[2] = task->fault_address;
-    at[3] = task->fault_code;
+    on_ns = on_ns > 0 ? on_ns : 0;
+    remember(&task->faults, (uint64_t)on_ns);
+    remember(&log->faults, (uint64_t)on_ns);
+    was_off_in_fault(task, task->fault_at);
+    /* Where it was off, events of later times are written already: the others wait for the next. */
+    if (!task->fault_off_ns)
+        put_untold(log, task, record, task->fault_ns, false);
+    task->fault_ns = 0;
+    put_fault(log, task, record, record->time_ns, (uint64_t)on_ns, HEURT_FAULT_MEASURED);
+}
+
+#define MAJOR_FAULT_NS 1000000u /* on the CPU, when it has what it waited for */
+
+/* Its beginning is not: because the kernel thins them out, or because it was lost. */
+static void put_end_of_fault(struct task_log *log, struct logged_task *task,
+                             const struct task_record *record)
+{
+    if (record->is_major && record->time_ns - task->since_ns < MAJOR_FAULT_NS)
+        was_off_in_fault(task, task->off_at);
+    put_untold(log, task, record, record->time_ns, true);
+}
+
+static void fault_ended(struct task_log *log, struct logged_task *task,
+                        const struct task_record *record)
+{
+    bool is_measured = task->fault_ns && task->fault_address == record->address;
+    if (!is_measured && log->lost && record->count == 1) {
+        tell_gap(log, task, record->time_ns);
+        return;
+    }
+    task->is_thinned = record->count > 1;
+    task->untold += record->count - is_measured;
+    if (is_measured)
+        put_measured(log, task, record);
+    else
+        put_end_of_fault(log, task, record);
     task->fault_ns = 0;
 }
 
@@ -347,7 +455,7 @@ static void add_to(struct task_log *log, struct logged_task *task, const struct 
         fault_began(task, record);
         break;
     case TASK_FAULT_ENDS:
-        fault_ended(log, task, record->time_ns);
+        fault_ended(log, task, record);
         break;
     case TASK_ENDED:
         end(log, task, record->time_ns, HEURT_LIFE_ENDED);

@@ -663,7 +663,7 @@ static void merge_state(struct aggregate *into, const struct aggregate *from)
     into->fold.state->off_cpu_count += from->fold.state->off_cpu_count;
     into->fold.state->fault_count += from->fold.state->fault_count;
     into->fold.state->fault_off += from->fold.state->fault_off;
-    into->fold.state->estimated += from->fold.state->estimated;
+    into->fold.state->counted_faults += from->fold.state->counted_faults;
     into->fold.state->events += from->fold.state->events;
     into->fold.state->overhead += from->fold.state->overhead + from->fold.state->paused;
     into->fold.state->paused_off += from->fold.state->paused_off;

@@ -66,17 +66,33 @@ static int end(void **state)
     return 0;
 }
 
+static struct task_record record_of(enum task_record_kind kind, uint32_t tid, uint64_t ns)
+{
+    return (struct task_record){.kind = kind,
+                                .pid = 10,
+                                .tid = tid,
+                                .cpu = 3,
+                                .time_ns = ns,
+                                .address = 0x1000,
+                                .code = 0x2000,
+                                .count = kind == TASK_LOST ? 5 : 1,
+                                .name = "worker"};
+}
+
 static void add(struct scene *scene, enum task_record_kind kind, uint32_t tid, uint64_t ns)
 {
-    task_log__add(scene->log, &(struct task_record){.kind = kind,
-                                                    .pid = 10,
-                                                    .tid = tid,
-                                                    .cpu = 3,
-                                                    .time_ns = ns,
-                                                    .address = 0x1000,
-                                                    .code = 0x2000,
-                                                    .count = 5,
-                                                    .name = "worker"});
+    const struct task_record record = record_of(kind, tid, ns);
+    task_log__add(scene->log, &record);
+}
+
+/* Of thread 10, one record of so many. */
+static void add_faults(struct scene *scene, enum task_record_kind kind, uint64_t ns,
+                       uint64_t address, uint64_t count)
+{
+    struct task_record record = record_of(kind, 10, ns);
+    record.address = address;
+    record.count = count;
+    task_log__add(scene->log, &record);
 }
 
 /* ---- what was written ------------------------------------------------------------------------ */
@@ -98,10 +114,16 @@ static void expect_off(struct scene *scene, uint64_t ns, uint64_t off_ns, enum h
     expect(scene, HEURT_EVENT_OFF_CPU, ns, 3, payload);
 }
 
+static void expect_fault_at(struct scene *scene, uint64_t ns, uint64_t on_ns, uint64_t address,
+                            enum heurt_fault how)
+{
+    const uint64_t payload[] = {HEURT_OFF(on_ns / 2, how), address, 0x2000};
+    expect(scene, HEURT_EVENT_FAULT, ns, 3, payload);
+}
+
 static void expect_fault(struct scene *scene, uint64_t ns, uint64_t on_ns)
 {
-    const uint64_t payload[] = {HEURT_OFF(on_ns / 2, HEURT_FAULT_MEASURED), 0x1000, 0x2000};
-    expect(scene, HEURT_EVENT_FAULT, ns, 3, payload);
+    expect_fault_at(scene, ns, on_ns, 0x1000, HEURT_FAULT_MEASURED);
 }
 
 static void expect_gap(struct scene *scene, uint64_t ns)
@@ -187,6 +209,81 @@ static void being_off_is_a_page_faults_only_between_its_beginning_and_end(void *
     expect_off(scene, 52500, 1000, HEURT_OFF_BLOCKED, HEURT_NOT_KNOWN);
     expect_off(scene, 54100, 1000, HEURT_OFF_PREEMPTED, 500);
     expect_fault(scene, 54500, 600);
+    expect_no_more(scene);
+}
+
+static void faults_that_are_only_counted_lie_between_those_that_are_told(void **state)
+{
+    struct scene *scene = *state;
+    add(scene, TASK_EXECED, 10, 10000);
+    add(scene, TASK_FAULT_BEGINS, 10, 11000);
+    add(scene, TASK_FAULT_ENDS, 10, 12000);
+    add_faults(scene, TASK_FAULT_ENDS, 32000, 0x5000, 5); /* the beginning is another's */
+    add_faults(scene, TASK_FAULT_BEGINS, 40000, 0x7000, 4);
+    add_faults(scene, TASK_FAULT_ENDS, 41900, 0x7000, 3);
+    add_faults(scene, TASK_FAULT_BEGINS, 42000, 0x8000, 4); /* whose end is not told */
+    add_faults(scene, TASK_FAULT_ENDS, 42900, 0x9000, 2);   /* more than there was time for */
+    task_log__finish(scene->log, 60000);
+    expect_fault(scene, 12000, 1100);
+    for (uint64_t i = 0; i < 4; i++)
+        expect_fault_at(scene, 16000 + 4000 * i, 1100, 0x5000, HEURT_FAULT_COUNTED);
+    expect_fault_at(scene, 32000, 1100, 0x5000, HEURT_FAULT_ESTIMATED);
+    for (uint64_t i = 0; i < 2; i++) /* the mean of 1100 and 2000 */
+        expect_fault_at(scene, 36000 + 4000 * i, 1550, 0x7000, HEURT_FAULT_COUNTED);
+    expect_fault_at(scene, 41900, 2000, 0x7000, HEURT_FAULT_MEASURED);
+    expect_fault_at(scene, 42400, 500, 0x9000, HEURT_FAULT_COUNTED);
+    expect_fault_at(scene, 42900, 500, 0x9000, HEURT_FAULT_ESTIMATED);
+    expect_no_more(scene);
+}
+
+/* Counted ones are dated before it, and what it waited for is written already. */
+static void what_is_counted_with_a_fault_that_waits_comes_later(void **state)
+{
+    struct scene *scene = *state;
+    add(scene, TASK_EXECED, 10, 10000);
+    add_faults(scene, TASK_FAULT_BEGINS, 11000, 0x1000, 3);
+    add(scene, TASK_BLOCKED, 10, 11500);
+    add(scene, TASK_ON_CPU, 10, 31500);
+    add_faults(scene, TASK_FAULT_ENDS, 32000, 0x1000, 2);
+    add_faults(scene, TASK_FAULT_ENDS, 42000, 0x5000, 1);
+    task_log__finish(scene->log, 50000);
+    expect_off(scene, 31500, 20000, HEURT_OFF_FAULT, HEURT_NOT_KNOWN);
+    expect_fault(scene, 32000, 1100);
+    expect_fault_at(scene, 37000, 1100, 0x5000, HEURT_FAULT_COUNTED);
+    expect_fault_at(scene, 42000, 1100, 0x5000, HEURT_FAULT_ESTIMATED);
+    expect_no_more(scene);
+}
+
+static void a_major_fault_waits_though_its_beginning_is_not_told(void **state)
+{
+    struct scene *scene = *state;
+    struct task_record major = record_of(TASK_FAULT_ENDS, 10, 32000);
+    major.is_major = true;
+    add(scene, TASK_EXECED, 10, 10000);
+    add(scene, TASK_BLOCKED, 10, 11000); /* a futex */
+    add(scene, TASK_ON_CPU, 10, 15000);
+    add(scene, TASK_BLOCKED, 10, 16000);
+    add(scene, TASK_ON_CPU, 10, 31500);
+    task_log__add(scene->log, &major);
+    task_log__finish(scene->log, 50000);
+    expect_off(scene, 15000, 4000, HEURT_OFF_BLOCKED, HEURT_NOT_KNOWN);
+    expect_off(scene, 31500, 15500, HEURT_OFF_FAULT, HEURT_NOT_KNOWN);
+    expect_fault_at(scene, 32000, 0, 0x1000, HEURT_FAULT_ESTIMATED);
+    expect_no_more(scene);
+}
+
+static void a_beginning_whose_end_is_not_told_holds_nothing_back(void **state)
+{
+    struct scene *scene = *state;
+    add(scene, TASK_EXECED, 10, 10000);
+    add(scene, TASK_FAULT_BEGINS, 10, 11000);
+    add(scene, TASK_FAULT_ENDS, 10, 12000);
+    add_faults(scene, TASK_FAULT_BEGINS, 20000, 0x5000, 7);
+    add(scene, TASK_BLOCKED, 10, 40000);
+    add(scene, TASK_ON_CPU, 10, 50000);
+    task_log__flush(scene->log);
+    expect_fault(scene, 12000, 1100);
+    expect_off(scene, 50000, 10000, HEURT_OFF_BLOCKED, HEURT_NOT_KNOWN);
     expect_no_more(scene);
 }
 
@@ -285,6 +382,10 @@ int main(void)
         TEST(a_life_is_on_or_off_from_its_start_to_its_end),
         TEST(a_new_thread_wants_a_cpu_and_may_do_nothing_else),
         TEST(being_off_is_a_page_faults_only_between_its_beginning_and_end),
+        TEST(faults_that_are_only_counted_lie_between_those_that_are_told),
+        TEST(what_is_counted_with_a_fault_that_waits_comes_later),
+        TEST(a_major_fault_waits_though_its_beginning_is_not_told),
+        TEST(a_beginning_whose_end_is_not_told_holds_nothing_back),
         TEST(what_contradicts_itself_is_a_gap),
         TEST(what_the_system_counted_as_waiting_for_a_cpu_is_divided),
         TEST(exec_ends_all_others_and_goes_on_as_the_first),

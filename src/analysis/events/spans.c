@@ -2,6 +2,7 @@
 
 #include "analysis/callsite/site.h"
 #include "analysis/events/resume.h"
+#include "analysis/events/touched_pages.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct thread_fold {
     struct open_arguments *arguments; /* by place of the open span */
     struct vec passed;                /* struct passed_call: those that are open */
     uint64_t instructions;            /* told for the function's event that comes; else 0 */
-    uint8_t *pages;                   /* a bit for each that may have been touched; NULL: none */
+    struct touched_pages *pages;      /* NULL: it had no page faults */
 };
 
 /* An open call that is passed over. */
@@ -99,19 +100,12 @@ static struct fold_class *call_class(struct fold *fold, const struct event *even
     return occupy(self->table, class_table__call(self->table, self->thread->process, event));
 }
 
-#define PAGE_BITS 12
-#define PAGES_BITS \
-    23 /* more pages of one thread than some millions would be taken for one another */
-
-/* Whether the thread has had a page fault at that page before. */
-static bool is_known_page(struct thread_fold *self, uint64_t address)
+static bool is_made_again(struct thread_fold *self, const struct event *fault)
 {
-    uint64_t hash = (address >> PAGE_BITS) * 0x9e3779b97f4a7c15ull >> (64 - PAGES_BITS);
     if (!self->pages)
-        self->pages = memory__zeroed((size_t)1 << (PAGES_BITS - 3), 1);
-    bool is_known = self->pages[hash / 8] & 1u << hash % 8;
-    self->pages[hash / 8] |= (uint8_t)(1u << hash % 8);
-    return is_known;
+        self->pages = touched_pages__new();
+    bool is_place_known = HEURT_SITE_HOW(fault->payload[0]) != HEURT_FAULT_COUNTED;
+    return touched_pages__add(self->pages, fault->payload[1], is_place_known);
 }
 
 /* A page has to be made once. What it takes to have it made again, because it was given back or
@@ -119,7 +113,7 @@ static bool is_known_page(struct thread_fold *self, uint64_t address)
 static struct fold_class *fault_class(struct fold *fold, const struct event *event)
 {
     struct thread_fold *self = (struct thread_fold *)fold;
-    if (event->words < 3 || !event->payload[2] || !is_known_page(self, event->payload[1]))
+    if (event->words < 3 || !event->payload[2] || !is_made_again(self, event))
         return NULL;
     uint64_t payload[] = {HEURT_SITE(event->payload[2] + 1, 0), event->payload[1]};
     const struct event call = {
@@ -371,7 +365,7 @@ void thread_fold__end(void *part)
     find_stuck(self, self->result);
     fold__close(&self->fold, 0);
     free(self->fold.spans);
-    free(self->pages);
+    touched_pages__free(self->pages);
     if (self->signatures) {
         sites__end_thread(&self->sites);
         end_nests(self);
@@ -648,7 +642,7 @@ void thread_watch__end(struct thread_fold *self)
     fold__close(&self->fold, 0); /* the classes' open spans are counted */
     class_table__forget_thread(self->table);
     free(self->fold.spans);
-    free(self->pages);
+    touched_pages__free(self->pages);
     free(self->arguments);
     vec__free(&self->passed);
     callee_walk__free(self->signatures);

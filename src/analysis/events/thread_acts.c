@@ -169,8 +169,10 @@ static bool is_record(uint32_t id)
 static void take_record(struct thread_acts *self)
 {
     uint32_t id = self->event->id;
-    bool costs = !self->waits.depth && (id == HEURT_EVENT_OFF_CPU || id == HEURT_EVENT_FAULT);
-    if (costs)
+    bool costs = id == HEURT_EVENT_OFF_CPU ||
+                 (id == HEURT_EVENT_FAULT && self->event->words &&
+                  HEURT_SITE_HOW(self->event->payload[0]) != HEURT_FAULT_COUNTED);
+    if (costs && !self->waits.depth)
         tell(self, ACT_NOTHING)->cost = id == HEURT_EVENT_OFF_CPU ? COST_OFF_CPU : COST_FAULT;
 }
 

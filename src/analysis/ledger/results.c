@@ -267,8 +267,9 @@ static uint64_t kernel_overhead_of(const struct result_base *base,
     if (thread->process >= processes->count)
         return 0;
     const struct trace_process *process = VEC_AT(processes, struct trace_process, thread->process);
-    return trace__ns(base->trace, folded->off_cpu_count * process->off_cpu_ticks +
-                                      folded->fault_count * process->fault_ticks);
+    return trace__ns(base->trace,
+                     folded->off_cpu_count * process->off_cpu_ticks +
+                         (folded->fault_count - folded->counted_faults) * process->fault_ticks);
 }
 
 /* Who is in a lock, a barrier or a join then is stuck. */

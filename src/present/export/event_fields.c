@@ -129,6 +129,7 @@ static const char *fault_kind(uint32_t how)
 {
     return how == HEURT_FAULT_MEASURED    ? "measured"
            : how == HEURT_FAULT_ESTIMATED ? "estimated"
+           : how == HEURT_FAULT_COUNTED   ? "counted"
                                           : "?";
 }
 
