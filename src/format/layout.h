@@ -33,11 +33,11 @@
 
 #define HEURT_MAGIC "heurt\r\n\x1a"             /* 8 bytes, no terminator */
 #define HEURT_CHUNK_MAGIC 0x6b6e686374727565ull /* "eurtchnk" */
-#define HEURT_VERSION 8u
-#define HEURT_UNIT_BYTES 16384u
+#define HEURT_VERSION 9u
+#define HEURT_UNIT_BYTES 4096u
 #define HEURT_SPACE_MIN (128ull << 20) /* in less a program is left alone: it needs all of it */
 #define HEURT_SPACE_PART 8u            /* of a limited address space the trace takes at most 1/8 */
-#define HEURT_CHUNK_UNITS_MAX 64u      /* a thread's chunks double from 1 unit to this */
+#define HEURT_CHUNK_UNITS_MAX 256u     /* a thread's chunks double from 1 unit to this */
 #define HEURT_EVENTS_FILE "events"
 #define HEURT_SYMBOLS_FILE "symbols"
 #define HEURT_RULES_FILE "rules"

@@ -370,7 +370,7 @@ int trace_writer__refuse(struct trace_writer *writer, uint32_t process, const ch
 
 /* ---- what the kernel tells ------------------------------------------------------------------- */
 
-#define KERNEL_UNITS_MAX 16u
+#define KERNEL_UNITS_MAX 64u
 
 static int room_for_run(struct trace_writer *writer, const struct heurt_run *run, uint64_t bytes)
 {
@@ -463,7 +463,7 @@ int trace_writer__event(struct trace_writer *writer, uint32_t process, uint32_t 
 
 /* ---- ahead of the threads -------------------------------------------------------------------- */
 
-#define PREPARED_UNITS_MAX 2048u /* 32 MiB ahead */
+#define PREPARED_UNITS_MAX 8192u /* 32 MiB ahead */
 
 bool trace_writer__prepare(struct trace_writer *writer)
 {

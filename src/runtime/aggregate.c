@@ -516,7 +516,7 @@ static void restart_chunk(struct aggregate *aggregate, struct heurt_chunk *chunk
 
 static bool new_chunk(struct thread *thread, uint32_t units)
 {
-    if (!quota__has(QUOTA_ALL, units) && !(units == 1 && heurt_state.chunks_free))
+    if (!quota__has(QUOTA_ALL, units) && !(units == ARENA_UNITS && heurt_state.chunks_free))
         return false;
     struct heurt_chunk *chunk =
         chunk__take(units, HEURT_CHUNK_EVENTS, thread->serial, thread->sequence);

@@ -42,10 +42,10 @@ static struct heurt_chunk *take_given_back(void)
 struct heurt_chunk *chunk__take(uint32_t units, enum heurt_chunk_kind kind, uint32_t thread,
                                 uint64_t sequence)
 {
-    struct heurt_chunk *chunk = units == 1 ? take_given_back() : NULL;
+    struct heurt_chunk *chunk = units == ARENA_UNITS ? take_given_back() : NULL;
     if (!chunk)
         return chunk__claim(units, kind, thread, sequence);
-    chunk__begin(chunk, 1, kind, thread, sequence);
+    chunk__begin(chunk, units, kind, thread, sequence);
     return chunk;
 }
 
@@ -54,10 +54,10 @@ void chunk__give_back(struct heurt_chunk *chunk)
     uint32_t units = chunk__units(chunk);
     if (chunk->events_lost)
         __atomic_fetch_add(&heurt_state.session->events_lost, chunk->events_lost, __ATOMIC_RELAXED);
-    for (uint32_t i = units; i-- > 0;) {
-        struct heurt_chunk *part = (void *)((char *)chunk + (size_t)i * HEURT_UNIT_BYTES);
-        words__clear(part, HEURT_UNIT_BYTES / 8);
-        chunk__begin(part, 1, HEURT_CHUNK_FREE, HEURT_NO_SERIAL, 0);
+    for (uint32_t i = units / ARENA_UNITS; i-- > 0;) {
+        struct heurt_chunk *part = (void *)((char *)chunk + (size_t)i * ARENA_BYTES);
+        words__clear(part, ARENA_BYTES / 8);
+        chunk__begin(part, ARENA_UNITS, HEURT_CHUNK_FREE, HEURT_NO_SERIAL, 0);
         spin__lock(&heurt_state.chunks_lock);
         part->reserved[0] = chunk__unit(heurt_state.chunks_free);
         heurt_state.chunks_free = part;
@@ -70,8 +70,9 @@ void chunk__give_back(struct heurt_chunk *chunk)
 static bool add_chunk(struct arena *arena, uint32_t bytes, enum quota quota)
 {
     uint32_t units =
-        (uint32_t)((bytes + sizeof(struct heurt_chunk) + HEURT_UNIT_BYTES - 1) / HEURT_UNIT_BYTES);
-    if (!quota__has(quota, units) && !(units == 1 && heurt_state.chunks_free))
+        (uint32_t)((bytes + sizeof(struct heurt_chunk) + ARENA_BYTES - 1) / ARENA_BYTES) *
+        ARENA_UNITS;
+    if (!quota__has(quota, units) && !(units == ARENA_UNITS && heurt_state.chunks_free))
         return false;
     struct heurt_chunk *chunk =
         chunk__take(units, HEURT_CHUNK_AGGREGATES, arena->thread, arena->sequence);

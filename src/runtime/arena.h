@@ -24,13 +24,18 @@ enum quota {
     QUOTA_ALL = 8,
 };
 
+/* What is claimed, given back and taken again at a time. */
+#define ARENA_UNITS 4u
+#define ARENA_BYTES (ARENA_UNITS * HEURT_UNIT_BYTES)
+
 /* Stacks and threads that have ended get a part of no more than this, however much may be claimed:
  * what lives needs the rest. */
 #define MODEST_UNITS ((32u << 20) / HEURT_UNIT_BYTES)
 
 bool quota__has(enum quota quota, uint32_t units);
 
-/* A zeroed chunk of that many units: one that was given back, or a claimed one. */
+/* A zeroed chunk of that many units, a multiple of ARENA_UNITS: one that was given back, or a
+ * claimed one. */
 struct heurt_chunk *chunk__take(uint32_t units, enum heurt_chunk_kind kind, uint32_t thread,
                                 uint64_t sequence);
 /* Nobody writes to it any more. What it counted as lost goes to the session. */

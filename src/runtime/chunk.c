@@ -1,5 +1,6 @@
 /* chunk.c: claiming parts of the shared events file. */
 #include "runtime/aggregate.h"
+#include "runtime/arena.h"
 #include "runtime/runtime.h"
 
 #include <fcntl.h>
@@ -196,10 +197,17 @@ static bool start(struct thread *thread)
 }
 
 /* Under a budget chunks stay short: with each of them the thread looks at what it spent. */
-#define BUDGET_CHUNK_UNITS_MAX 16u
+#define BUDGET_CHUNK_UNITS_MAX 64u
 
-static bool new_chunk(struct thread *thread)
+/* More than what a thread tells of itself at the beginning of a chunk. */
+#define OWN_WORDS 32u
+
+/* With room for an event of that many words. */
+static bool new_chunk(struct thread *thread, unsigned words)
 {
+    uint64_t least = sizeof(struct heurt_chunk) + (words + OWN_WORDS) * sizeof(uint64_t);
+    while (thread->next_units * HEURT_UNIT_BYTES < least)
+        thread->next_units *= 2;
     struct heurt_chunk *chunk =
         chunk__claim(thread->next_units, HEURT_CHUNK_EVENTS, thread->serial, thread->sequence);
     if (!chunk)
@@ -227,7 +235,12 @@ static void tell_pause(struct thread *thread, uint64_t began)
     event__publish(at, now, HEURT_EVENT_PAUSED);
 }
 
-bool thread__renew(struct thread *thread, uint64_t *end)
+static uint32_t aggregated_units(const struct thread *thread)
+{
+    return thread->next_units < ARENA_UNITS ? ARENA_UNITS : thread->next_units;
+}
+
+bool thread__renew(struct thread *thread, uint64_t *end, unsigned words)
 {
     budget__chunk_ends(thread);
     thread->next = thread->limit = NULL;
@@ -235,8 +248,8 @@ bool thread__renew(struct thread *thread, uint64_t *end)
     if (heurt_state.full || (!thread->started && !start(thread)))
         return false;
     bool first = thread->sequence == 0;
-    if (!(heurt_state.aggregates ? aggregate__renew(thread, end, thread->next_units)
-                                 : new_chunk(thread)))
+    if (!(heurt_state.aggregates ? aggregate__renew(thread, end, aggregated_units(thread))
+                                 : new_chunk(thread, words)))
         return false;
     define__thread_name(thread);
     if (first) {
@@ -286,7 +299,7 @@ uint64_t *event__refill(uint64_t *at, unsigned words)
     } else if (thread->limit && thread->next + words <= thread->limit) {
         result = thread->next; /* a handler renewed it after our claim had failed */
         thread->next += words;
-    } else if (thread__renew(thread, end_of_claims(thread, at))) {
+    } else if (thread__renew(thread, end_of_claims(thread, at), words)) {
         result = thread->next;
         thread->next += words;
     } else {

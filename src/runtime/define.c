@@ -26,12 +26,15 @@ static uint32_t capacity(const struct heurt_chunk *chunk)
     return (uint32_t)(chunk__units(chunk) * HEURT_UNIT_BYTES - sizeof *chunk);
 }
 
+#define DEFINITIONS_UNITS 4u
+
 /* Room for a definition of that size, in a new chunk when need be. Called under the lock. */
 static struct heurt_definition *room(uint32_t bytes)
 {
     struct heurt_chunk *chunk = heurt_state.definitions;
     if (!chunk || heurt_state.definitions_used + bytes > capacity(chunk)) {
         uint32_t units = (uint32_t)((bytes + sizeof *chunk) / HEURT_UNIT_BYTES + 1);
+        units = units < DEFINITIONS_UNITS ? DEFINITIONS_UNITS : units;
         struct heurt_chunk *fresh = chunk__claim(units, HEURT_CHUNK_DEFINITIONS, HEURT_NO_SERIAL,
                                                  heurt_state.definitions_sequence);
         if (!fresh)

@@ -391,9 +391,9 @@ void chunk__begin(struct heurt_chunk *chunk, uint32_t units, enum heurt_chunk_ki
  * lost. at is what the claim got. NULL: not to be written. */
 uint64_t *event__refill(uint64_t *at, unsigned words);
 
-/* Gives the thread a chunk with room; end: of what was claimed in the one that it has. Called with
- * all signals blocked. */
-bool thread__renew(struct thread *thread, uint64_t *end);
+/* Gives the thread a chunk with room for an event of that many words; end: of what was claimed in
+ * the one that it has. Called with all signals blocked. */
+bool thread__renew(struct thread *thread, uint64_t *end, unsigned words);
 
 /* Those of a thread that ended, or new ones; NULL: no memory. With all signals blocked. */
 struct countdowns *countdowns__get(void);

@@ -42,7 +42,7 @@ static bool seccomp__close(struct thread *thread, enum seccomp seccomp, bool for
     uint64_t mask = signals__block();
     thread->next_units = HEURT_CHUNK_UNITS_MAX;
     if (seccomp == CAGE_FILTER && heurt_state.uses_tsc)
-        thread__renew(thread, thread->next);
+        thread__renew(thread, thread->next, 0);
     else {
         kernel__ignore(thread);
         thread->next = thread->limit = NULL;

@@ -185,7 +185,7 @@ static int write_trace(const char *directory, const struct shape *shape, uint64_
 {
     static struct simulated program;
     struct heurt_session settings = {
-        .clock = HEURT_CLOCK_TSC, .limit_units = 1 << 18, .start = {1000, 1000}};
+        .clock = HEURT_CLOCK_TSC, .limit_units = 1 << 20, .start = {1000, 1000}};
     program = (struct simulated){.seed = 42};
     int code = trace_writer__create(directory, &settings, &program.writer, error);
     if (code < 0)

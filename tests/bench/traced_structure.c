@@ -104,7 +104,7 @@ static int write_trace(const char *directory, uint64_t events, struct traced_str
                        struct error *error)
 {
     struct heurt_session settings = {
-        .clock = HEURT_CLOCK_TSC, .limit_units = 1 << 18, .start = {1000, 1000}};
+        .clock = HEURT_CLOCK_TSC, .limit_units = 1 << 20, .start = {1000, 1000}};
     struct program program = {.tick = 1000, .random = 1};
     int code = trace_writer__create(directory, &settings, &program.writer, error);
     if (code < 0)

@@ -89,7 +89,7 @@ has_all() { # DIR
 
 @test "a small trace stays as it was written" {
     record -o t "$BATS_FILE_TMPDIR/locks" 100
-    [ $(($(events_of t) % 16384)) = 0 ]
+    [ $(($(events_of t) % 4096)) = 0 ]
 }
 
 @test "a packed trace is moved away and removed as any other" {

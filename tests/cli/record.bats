@@ -212,6 +212,39 @@ load ../helpers
     grep -Eqi 'lost|dropped' <<<"$output$stderr"
 }
 
+@test "a thread whose first call stack is longer than its first chunk" {
+    compile deep <<'C'
+#include <pthread.h>
+#include <string.h>
+static void *deep(void *unused)
+{
+    char buffer[8000];
+    pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+    memset(buffer, 1, sizeof buffer);
+    __asm__ volatile("" : : "r"(buffer) : "memory");
+    for (int i = 0; i < 10; i++)
+        pthread_mutex_lock(&own), pthread_mutex_unlock(&own);
+    return unused;
+}
+int main(void)
+{
+    for (int round = 0; round < 20; round++) {
+        pthread_t threads[4];
+        for (int i = 0; i < 4; i++)
+            pthread_create(&threads[i], 0, deep, 0);
+        for (int i = 0; i < 4; i++)
+            pthread_join(threads[i], 0);
+    }
+}
+C
+    record --no-choice --no-pack --locks all --stack-bytes 8192 --stack-every 1 -o t ./deep
+    expect_status 0
+    "$HEURT" dump -i t >dump 2>err
+    [ "$(grep -c 'lock acquired (mutex)' dump)" = 800 ]
+    [ "$(grep -c 'point stack deep' dump)" -ge 800 ]
+    ! grep -q damaged err
+}
+
 @test "a program that closes all descriptors" {
     local way
     for way in '' --range; do

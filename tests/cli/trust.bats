@@ -82,8 +82,8 @@ static int child(int inlined)
         return file ? 2 : 0;
     for (size_t at = 24; file && at < 864; at += 8) /* all of the header but how it begins */
         *(uint64_t *)(file + at) = at == 32 ? ~0ull - 1 : 0x4141414141414141;
-    for (size_t unit = 1; file && unit < 64; unit++) /* units, links of chunks, sizes of definitions */
-        memset(file + unit * 16384 + 12, 0x41, 4), memset(file + unit * 16384 + 64, 0x41, 72);
+    for (size_t unit = 1; file && unit < 256; unit++) /* units, links of chunks, sizes of definitions */
+        memset(file + unit * 4096 + 12, 0x41, 4), memset(file + unit * 4096 + 64, 0x41, 72);
     return file ? 0 : 3;
 }
 static void *lock(void *mutex)

@@ -349,7 +349,7 @@ int fixture__write(const char *directory, const char *text, struct error *error)
 {
     struct fixture fixture = {
         .directory = directory,
-        .settings = {.clock = HEURT_CLOCK_MONOTONIC, .limit_units = 65536},
+        .settings = {.clock = HEURT_CLOCK_MONOTONIC, .limit_units = 262144},
         .functions = VEC_OF(struct known_function),
     };
     char *copy = memory__text(text);

@@ -28,14 +28,14 @@ static void begin(struct scene *scene, const struct heurt_session *settings)
 void scene__begin(struct scene *scene)
 {
     begin(scene, &(struct heurt_session){
-                     .clock = HEURT_CLOCK_MONOTONIC, .limit_units = 16384, .start = {1000, 1000}});
+                     .clock = HEURT_CLOCK_MONOTONIC, .limit_units = 65536, .start = {1000, 1000}});
     scene->end = (struct heurt_clock_pair){2000, 2000};
 }
 
 void scene__begin_counter(struct scene *scene, uint64_t ticks_a_us)
 {
     begin(scene, &(struct heurt_session){
-                     .clock = HEURT_CLOCK_TSC, .limit_units = 16384, .start = {1000, 5}});
+                     .clock = HEURT_CLOCK_TSC, .limit_units = 65536, .start = {1000, 5}});
     scene->end = (struct heurt_clock_pair){1000 + 1000000 * ticks_a_us, 5 + 1000000000};
 }
 

@@ -547,7 +547,7 @@ static void both_folds_are_the_same(void **state)
 {
     (void)state;
     struct pair pair;
-    begin_pair(&pair, 2048);
+    begin_pair(&pair, 8192);
     for (unsigned thread = 0; thread < 4; thread++) {
         some_thread(&pair, 2000 + 500 * thread);
         /* One that ends, one that gives its chunk back, two that the end of the run finds. */
@@ -567,7 +567,7 @@ static void waits_that_never_end(void **state)
 {
     (void)state;
     struct pair pair;
-    begin_pair(&pair, 2048);
+    begin_pair(&pair, 8192);
     some_thread(&pair, 500);
     PUT(&pair, PLAIN);
     pass(&pair);
@@ -583,7 +583,7 @@ static void deep_recursion(void **state)
 {
     (void)state;
     struct pair pair;
-    begin_pair(&pair, 2048);
+    begin_pair(&pair, 8192);
     begin_thread();
     for (unsigned round = 0; round < 2; round++) {
         for (unsigned i = 0; i < 10000; i++, pass(&pair))
@@ -621,7 +621,7 @@ static void spans_that_pile_up(void **state)
     (void)state;
     enum { PILED = 300000 };
     struct pair pair;
-    begin_pair(&pair, 2048);
+    begin_pair(&pair, 8192);
     begin_thread();
     for (unsigned i = 0; i < PILED; i++, pass(&pair)) {
         PUT(&pair, PLAIN);
@@ -662,7 +662,7 @@ static void interrupted_writers_come_back(void **state)
     (void)state;
     for (unsigned before = 900; before < 1020; before += 7) {
         struct pair pair;
-        begin_pair(&pair, 2048);
+        begin_pair(&pair, 8192);
         begin_thread();
         interrupted(&pair, before, 200, true);
         end_thread(&pair);
@@ -676,7 +676,7 @@ static void interrupted_writers_never_come_back(void **state)
     (void)state;
     for (unsigned before = 900; before < 1020; before += 7) {
         struct pair pair;
-        begin_pair(&pair, 2048);
+        begin_pair(&pair, 8192);
         begin_thread();
         interrupted(&pair, before, 200, false);
         interrupted(&pair, before, 3000, false);
@@ -701,7 +701,7 @@ static void too_many_classes_become_others(void **state)
     (void)state;
     enum { LOCKS = 30000, VALUES = 20000 };
     struct pair pair;
-    begin_pair(&pair, 1024);
+    begin_pair(&pair, 4096);
     begin_thread();
     for (uint64_t i = 0; i < LOCKS; i++, pass(&pair))
         PUT(&pair, HEURT_EVENT_LOCK_ACQUIRED, 0x400100, 0x10000 + i * 64);
@@ -728,7 +728,7 @@ static void ended_threads_share_their_room(void **state)
     (void)state;
     enum { THREADS = 3000, CALLS = 40 };
     struct pair pair;
-    begin_pair(&pair, 256);
+    begin_pair(&pair, 1024);
     uint64_t lived = 0;
     for (unsigned i = 0; i < THREADS; i++) {
         begin_thread();

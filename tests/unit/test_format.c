@@ -283,11 +283,13 @@ static void stacks_have_their_length_in_front(void **state)
     trace__close(trace);
 }
 
+enum { TWO_CHUNKS_OF = 300 }; /* events */
+
 /* Gives f the bytes of a trace with one thread of two chunks, the second of 2 units. */
 static void with_two_chunks(void (*f)(char *bytes, size_t count))
 {
     struct trace_writer *writer = create("t");
-    for (uint64_t i = 0; i < 1000; i++)
+    for (uint64_t i = 0; i < TWO_CHUNKS_OF; i++)
         put(writer, 0, 1000 + i, HEURT_EVENT_LOCK_ACQUIRED, 1, i);
     finish(writer);
     static char bytes[16 * HEURT_UNIT_BYTES];
@@ -313,7 +315,7 @@ static void check_swapped(char *bytes, size_t count)
     uint64_t damaged;
     static char swapped[16 * HEURT_UNIT_BYTES];
     struct walk walk = walk_bytes(bytes, count, &damaged);
-    assert_int_equal(walk.events, 1000);
+    assert_int_equal(walk.events, TWO_CHUNKS_OF);
     memcpy(swapped, bytes, HEURT_UNIT_BYTES);
     memcpy(swapped + HEURT_UNIT_BYTES, bytes + 2 * HEURT_UNIT_BYTES, 2 * HEURT_UNIT_BYTES);
     memcpy(swapped + 3 * HEURT_UNIT_BYTES, bytes + HEURT_UNIT_BYTES, HEURT_UNIT_BYTES);
@@ -352,7 +354,7 @@ static void check_damages(char *bytes, size_t count)
     assert_int_equal(walk_bytes(bytes, count, &damaged).events, first_events + 2);
     assert_int_equal(damaged, 1);
     *third_event = 0; /* an event that was claimed and never written costs only itself */
-    assert_int_equal(walk_bytes(bytes, count, &damaged).events, 999);
+    assert_int_equal(walk_bytes(bytes, count, &damaged).events, TWO_CHUNKS_OF - 1);
     assert_int_equal(damaged, 0);
     char *tail = (char *)third_event, *end = (char *)second + second->units * HEURT_UNIT_BYTES;
     static char whole[2 * HEURT_UNIT_BYTES];

@@ -580,7 +580,7 @@ static void aggregated_runs(void **state)
     char directory[] = "/tmp/heurt-locks-XXXXXX", path[64];
     struct heurt_session settings = {.clock = HEURT_CLOCK_MONOTONIC,
                                      .flags = HEURT_SESSION_AGGREGATE,
-                                     .limit_units = 64,
+                                     .limit_units = 256,
                                      .start = {1000, 1000}};
     struct trace_writer *writer;
     struct trace *trace;

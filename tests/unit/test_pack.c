@@ -189,7 +189,7 @@ static void a_thousand_threads_are_read_in_little_memory(void **state)
     assert_int_equal(pack("t", 2), PACK_DONE);
     struct seen packed = look("t");
     assert_same(raw, packed);
-    assert_true(packed.bytes * 20 < raw.bytes);
+    assert_true(packed.bytes * 8 < raw.bytes);
 }
 
 /* An event that no block holds, a full trace, an empty one. */

@@ -698,7 +698,7 @@ static void put_events(struct trace_writer *writer, struct fixture *fixture)
 static struct trace *write_trace(struct fixture *fixture, const char *directory)
 {
     const struct heurt_session settings = {
-        .clock = HEURT_CLOCK_MONOTONIC, .limit_units = 4096, .start = {1000, 1000}};
+        .clock = HEURT_CLOCK_MONOTONIC, .limit_units = 16384, .start = {1000, 1000}};
     struct trace_writer *writer;
     struct trace *trace;
     struct error error = {""};

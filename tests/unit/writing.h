@@ -37,7 +37,7 @@ static inline int leave_directory(void **state)
 
 static const struct heurt_session settings = {
     .clock = HEURT_CLOCK_MONOTONIC,
-    .limit_units = 4096,
+    .limit_units = 16384,
     .start = {1000, 1000},
     .stack_every = 10000,
 };
