@@ -558,6 +558,9 @@ static void fixed_event(struct fold *fold, const struct event *event)
     case HEURT_EVENT_SEMAPHORE_ACQUIRED:
         acquired_at_once(fold, event);
         break;
+    case HEURT_EVENT_THREAD_CREATED:
+        fold->state->creating += event->words >= 3 ? event->payload[2] : 0;
+        break;
     case HEURT_EVENT_PAUSED:
         pause(fold->state, event);
         break;

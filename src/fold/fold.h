@@ -92,6 +92,7 @@ struct fold_state {
     uint64_t off_cpu_count, fault_count; /* its records */
     uint64_t fault_off;                  /* ticks off the CPU because of page faults */
     uint64_t counted_faults;             /* of fault_count: without records, which cost something */
+    uint64_t creating;                   /* ticks in calls that made threads */
     uint32_t depth;                      /* open spans */
     uint32_t meets; /* 1: has events of locks, conditions, barriers, semaphores or futexes */
     uint32_t drawn_count;

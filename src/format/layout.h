@@ -443,8 +443,8 @@ struct heurt_thread_name {
     POINT(SEMAPHORE_POSTED, 24, 2)                                                               \
     /* SITE(0), pthread_t | result */                                                            \
     SPAN(JOIN, 26, 2, 1)                                                                         \
-    /* SITE(0), pthread_t of the new thread */                                                   \
-    POINT(THREAD_CREATED, 28, 2)                                                                 \
+    /* SITE(0), pthread_t of the new thread, ticks that making it took */                          \
+    POINT(THREAD_CREATED, 28, 3)                                                                 \
     /* SITE(enum heurt_io), descriptor | enum heurt_descriptor << 32, bytes asked (or timeout in \
      * ms for the poll family) | result */                                                       \
     SPAN(IO, 30, 3, 1)                                                                           \
@@ -732,7 +732,7 @@ struct heurt_record {
     uint32_t type;  /* enum heurt_record_type */
 };
 
-#define HEURT_FOLD_STATE_WORDS 30 /* struct fold_state */
+#define HEURT_FOLD_STATE_WORDS 31 /* struct fold_state */
 #define HEURT_CLASS_SUMS_WORDS 36 /* struct class_sums */
 #define HEURT_OPEN_SPAN_WORDS 16  /* struct open_span */
 #define HEURT_BLOCK_BUCKETS 32    /* HISTOGRAM_BLOCK_BUCKETS */

@@ -664,6 +664,7 @@ static void merge_state(struct aggregate *into, const struct aggregate *from)
     into->fold.state->fault_count += from->fold.state->fault_count;
     into->fold.state->fault_off += from->fold.state->fault_off;
     into->fold.state->counted_faults += from->fold.state->counted_faults;
+    into->fold.state->creating += from->fold.state->creating;
     into->fold.state->events += from->fold.state->events;
     into->fold.state->overhead += from->fold.state->overhead + from->fold.state->paused;
     into->fold.state->paused_off += from->fold.state->paused_off;

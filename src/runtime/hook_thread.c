@@ -91,6 +91,11 @@ static void fill(struct beginning *beginning, const pthread_attr_t *attributes)
     beginning->stack_bytes = bytes > STACK_MARGIN ? bytes : STACK_MARGIN;
 }
 
+static void tell_created(struct thread *thread, uint64_t site, uint64_t id, uint64_t began)
+{
+    event__write3(thread, HEURT_EVENT_THREAD_CREATED, site, id, clock__tick() - began);
+}
+
 EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*routine)(void *),
                           void *argument)
 {
@@ -104,11 +109,12 @@ EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void 
     fill(beginning, attributes);
     beginning->routine.posix = routine;
     beginning->argument = argument;
+    uint64_t began = clock__tick();
     int result = REAL(pthread_create)(id, attributes, posix_main, beginning);
     if (result != 0)
         beginning__put(beginning);
     else
-        event__write2(thread, HEURT_EVENT_THREAD_CREATED, SITE(0), (uint64_t)*id);
+        tell_created(thread, SITE(0), (uint64_t)*id, began);
     return result;
 }
 
@@ -124,11 +130,12 @@ EXPORT int thrd_create(thrd_t *id, thrd_start_t routine, void *argument)
     fill(beginning, NULL);
     beginning->routine.c11 = routine;
     beginning->argument = argument;
+    uint64_t began = clock__tick();
     int result = REAL(thrd_create)(id, c11_main, beginning);
     if (result != thrd_success)
         beginning__put(beginning);
     else
-        event__write2(thread, HEURT_EVENT_THREAD_CREATED, SITE(0), (uint64_t)*id);
+        tell_created(thread, SITE(0), (uint64_t)*id, began);
     return result;
 }
 

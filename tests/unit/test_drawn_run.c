@@ -44,7 +44,7 @@ static void one_lock(struct scene *scene)
     start(scene, parent, 1000, HEURT_NO_SERIAL);
     PUT(scene, parent, 1000, GOT, A, OWN);
     for (uint32_t thread = 0; thread < THREADS; thread++)
-        PUT(scene, parent, 1000, HEURT_EVENT_THREAD_CREATED, A, 0xf000 + thread);
+        PUT(scene, parent, 1000, HEURT_EVENT_THREAD_CREATED, A, 0xf000 + thread, 0);
     for (uint32_t thread = 0; thread < THREADS; thread++) {
         uint64_t free_at = 1001;
         start(scene, thread, free_at, parent);

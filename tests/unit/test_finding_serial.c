@@ -1,5 +1,5 @@
-/* test_finding_serial.c: threads that are waited for one after another, or in the order of their
- * starts. A tick is a nanosecond. */
+/* test_finding_serial.c: threads that are waited for one after another, in the order of their
+ * starts, or made for little work. A tick is a nanosecond. */
 #include "analysis/findings/findings.h"
 #include "scene.h"
 
@@ -103,6 +103,59 @@ static void it_is_not_the_order_when_the_oldest_has_ended(void **state)
     findings__free(findings);
 }
 
+/* 250 threads, one at a time, of 100 us each: with 10 us of work, or all of it. It takes 50 us to
+ * make one. */
+static struct findings *find_made(struct scene *scene, uint64_t work_ns)
+{
+    enum { MADE = 250, MAKING_NS = 50000, LIFE_NS = 100000 };
+    const uint64_t start = 1000, end = start + MADE * (MAKING_NS + LIFE_NS);
+    scene__start(scene, 0, start);
+    for (uint32_t i = 0; i < MADE; i++) {
+        uint64_t made = start + i * (MAKING_NS + LIFE_NS) + MAKING_NS;
+        PUT(scene, 0, made, HEURT_EVENT_THREAD_CREATED, JOIN_SITE, 7 + i, MAKING_NS);
+        PUT(scene, i + 1, made, HEURT_EVENT_THREAD_START, 7 + i, 0, START);
+        PUT(scene, 0, made + 10, HEURT_EVENT_JOIN, JOIN_SITE, 7 + i);
+        PUT(scene, i + 1, made + LIFE_NS, HEURT_EVENT_THREAD_END, work_ns, 0);
+        PUT(scene, 0, made + LIFE_NS, HEURT_EVENT_JOIN LEFT, 0);
+    }
+    PUT(scene, 0, end, HEURT_EVENT_THREAD_END, 20, 0);
+    scene->end = (struct heurt_clock_pair){end, end};
+    return find(scene);
+}
+
+static const struct finding *creation_of(const struct findings *findings)
+{
+    VEC_EACH (finding, &findings->rows, struct finding)
+        if (finding->category == FINDING_CREATION)
+            return finding;
+    return NULL;
+}
+
+/* What making them takes is lost as well as what they are waited for; their work is left. */
+static void threads_that_are_made_for_little_are_a_finding(void **state)
+{
+    struct findings *findings = find_made(*state, 10000);
+    const struct finding *creation = creation_of(findings);
+    assert_non_null(creation);
+    assert_true(creation->ranked);
+    assert_in_range(creation->lost_ns, 34900000, 35000000); /* 37.5 ms, of which 2.5 are work */
+    assert_true(creation->wall_gain[0] < 15 && creation->wall_gain[1] > 15);
+    findings__free(findings);
+}
+
+/* Of 37.5 ms 25 are work, which somebody has to do; and those who do it have work, each a little.
+ */
+static void threads_that_are_made_for_work_cost_what_making_them_takes(void **state)
+{
+    struct findings *findings = find_made(*state, 100000);
+    const struct finding *creation = creation_of(findings);
+    assert_non_null(creation);
+    assert_in_range(creation->lost_ns, 12400000, 12500000);
+    assert_true(creation->wall_gain[0] < 1.5 && creation->wall_gain[1] > 1.5);
+    assert_int_equal(findings->working_threads, 250);
+    findings__free(findings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +164,8 @@ int main(void)
         TEST(threads_that_live_side_by_side_are_none),
         TEST(threads_waited_for_in_order_while_others_are_done_are_one_finding),
         TEST(it_is_not_the_order_when_the_oldest_has_ended),
+        TEST(threads_that_are_made_for_little_are_a_finding),
+        TEST(threads_that_are_made_for_work_cost_what_making_them_takes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -381,7 +381,7 @@ static const struct scene *created_and_joined(struct scene *scene)
 {
     start(scene, 0, 1000, HEURT_NO_SERIAL);
     for (uint32_t i = 1; i < 3; i++) {
-        PUT(scene, 0, 1000 + 100 * i, HEURT_EVENT_THREAD_CREATED, A, 0xf000 + i);
+        PUT(scene, 0, 1000 + 100 * i, HEURT_EVENT_THREAD_CREATED, A, 0xf000 + i, 0);
         start(scene, i, 1000 + 100 * i, 0);
     }
     section(scene, 2, 1250, 1350, C, LOCK);
@@ -405,7 +405,7 @@ static const struct scene *created_and_joined(struct scene *scene)
 static const struct scene *one_that_is_told(struct scene *scene, uint64_t joined, uint64_t site)
 {
     start(scene, 0, 1000, HEURT_NO_SERIAL);
-    PUT(scene, 0, 1000, HEURT_EVENT_THREAD_CREATED, A, 0xf001);
+    PUT(scene, 0, 1000, HEURT_EVENT_THREAD_CREATED, A, 0xf001, 0);
     start(scene, 1, 1000, 0);
     section(scene, 1, 1000, 1500, A, LOCK);
     waits(scene, 0, 1100, 1500, B, LOCK);

@@ -27,6 +27,7 @@ struct loss {
     const uint64_t *lost; /* by trace__threads */
     const uint64_t *with; /* CPU time of threads that goes with the loss, likewise; NULL: none */
     uint64_t end;         /* of the last one that loses */
+    struct vec losers;    /* uint32_t: by trace__threads */
 };
 
 static enum binding binding_of(enum finding_category category)
@@ -73,14 +74,16 @@ static bool loses(const struct loss *loss, size_t thread)
            loss->lost[thread] > profile_thread_at(loss->finder, thread)->lifetime_ns / LOSES_PART;
 }
 
-/* The end of the last one that loses. */
-static uint64_t end_of_last_loser(const struct loss *loss)
+static void find_losers(struct loss *loss)
 {
-    uint64_t end = 0;
-    for (size_t i = 0; i < loss->finder->profile->threads.count; i++)
-        if (loses(loss, i))
-            end = ns__larger(end, trace__thread_at(loss->finder->trace, i)->end_tick);
-    return end;
+    loss->losers = VEC_OF(uint32_t);
+    loss->end = 0;
+    for (uint32_t i = 0; i < loss->finder->profile->threads.count; i++) {
+        if (!loses(loss, i))
+            continue;
+        vec__push(&loss->losers, &i);
+        loss->end = ns__larger(loss->end, trace__thread_at(loss->finder->trace, i)->end_tick);
+    }
 }
 
 static uint64_t soon_ns(const struct finder *finder)
@@ -119,12 +122,12 @@ static uint64_t joins_ns(const struct finder *finder, uint32_t thread)
 static bool is_joined_when_told(const struct loss *loss, uint32_t thread)
 {
     const struct finder *finder = loss->finder;
-    for (uint32_t i = 0; i < finder->profile->threads.count; i++) {
-        const struct trace_thread *told = trace__thread_at(finder->trace, thread),
-                                  *by = trace__thread_at(finder->trace, i);
-        if (i != thread && by->process == told->process && loses(loss, i) &&
+    const struct trace_thread *told = trace__thread_at(finder->trace, thread);
+    VEC_EACH (loser, &loss->losers, uint32_t) {
+        const struct trace_thread *by = trace__thread_at(finder->trace, *loser);
+        if (*loser != thread && by->process == told->process &&
             is_soon(finder, told->end_tick, by->end_tick) &&
-            joins_ns(finder, i) <= soon_ns(finder) && !are_alike(finder, i, thread))
+            joins_ns(finder, *loser) <= soon_ns(finder) && !are_alike(finder, *loser, thread))
             return true;
     }
     return false;
@@ -402,13 +405,14 @@ static uint64_t recording_ns(const struct loss *loss, const struct work *work)
 static double gain_without(struct loss *loss, bool *is_assumed)
 {
     loss->binding = binding_of(loss->category);
-    loss->end = end_of_last_loser(loss);
+    find_losers(loss);
     enum thread_role *roles = roles_of(loss, is_assumed);
     struct work work = all_work(loss, roles);
     uint64_t wall_ns = ns__without(loss->finder->profile->wall_ns, recording_ns(loss, &work));
     uint64_t least_ns =
         ns__larger(longest_chain(loss, &work, roles), work.cpu_ns / finder__cpus(loss->finder));
     free(roles);
+    vec__free(&loss->losers);
     least_ns = ns__larger(least_ns, ns__without(wall_ns, most_gone_in_a_row(loss)));
     return least_ns && least_ns < wall_ns ? (double)wall_ns / (double)least_ns : 1;
 }

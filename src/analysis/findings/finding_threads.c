@@ -1,5 +1,6 @@
 #include "analysis/findings/internal.h"
 
+#include "base/map.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -77,6 +78,65 @@ static bool is_lock_in_part(const struct finder *finder, const struct profile_cl
     return trace__whole(finder->trace) && class->what.at.kind == CLASS_LOCK;
 }
 
+/* Waits for half of its life at most: it came to work. */
+static bool hardly_waits(const struct profile_thread *thread)
+{
+    uint64_t ns = thread->cpu_ns;
+    if (ns == UINT64_MAX || thread->runnable_ns == UINT64_MAX)
+        return false;
+    return ns + thread->runnable_ns >= thread->lifetime_ns / 2;
+}
+
+/* Threads that were made for the same. */
+struct crew {
+    uint64_t work_ns, threads, hardly_wait;
+};
+
+static struct crew *crew_of(const struct finder *finder, size_t thread, struct map *places,
+                            struct vec *crews)
+{
+    const struct trace_thread *who = trace__thread_at(finder->trace, thread);
+    const uint64_t key[] = {who->process, who->start_routine};
+    uint64_t place = map__put(places, key, sizeof key, crews->count);
+    return place == crews->count ? vec__push(crews, &(struct crew){0})
+                                 : VEC_AT(crews, struct crew, place);
+}
+
+static bool may_be_of_crew(const struct finder *finder, size_t thread)
+{
+    const struct trace_thread *who = trace__thread_at(finder->trace, thread);
+    return who->start_routine && !was_killed(finder->trace, who->process);
+}
+
+#define CREW_WORKS 0.9 /* of its threads hardly wait */
+
+static bool crew__works(const struct finder *finder, const struct crew *crew)
+{
+    return crew->work_ns && crew->work_ns >= finder->most_cpu_ns / WORK_PART &&
+           (double)crew->hardly_wait >= CREW_WORKS * (double)crew->threads;
+}
+
+/* Each of a thousand threads that are made for a task each does little of the work. */
+static void count_crews(struct finder *finder)
+{
+    struct map places = {0};
+    struct vec crews = VEC_OF(struct crew);
+    for (size_t i = 0; i < finder->profile->threads.count; i++) {
+        const struct profile_thread *row = profile_thread_at(finder, i);
+        if (!may_be_of_crew(finder, i))
+            continue;
+        struct crew *crew = crew_of(finder, i, &places, &crews);
+        crew->work_ns += work_ns_of(row);
+        crew->threads++;
+        crew->hardly_wait += hardly_waits(row);
+    }
+    for (size_t i = 0; i < finder->profile->threads.count; i++)
+        if (may_be_of_crew(finder, i) && crew__works(finder, crew_of(finder, i, &places, &crews)))
+            finder__count_worker(finder, i);
+    vec__free(&crews);
+    map__free(&places);
+}
+
 void finder__find_workers(struct finder *finder)
 {
     struct findings *findings = finder->findings;
@@ -94,6 +154,7 @@ void finder__find_workers(struct finder *finder)
             !was_killed(finder->trace, trace__thread_at(finder->trace, i)->process))
             finder__count_worker(finder, i);
     }
+    count_crews(finder);
     VEC_EACH (class, &finder->profile->classes, struct profile_class)
         if (needs_all(finder, class) && is_met_by_worker(finder, class))
             count_those_who_meet(finder, class, MEETS);

@@ -6,11 +6,11 @@
  * the system's libraries, threads that are done long before the last one.
  *
  * Shares are of the life of threads that had work: those with at least WORK_PART of the CPU time of
- * the busiest, and those who meet one of these at a barrier, or wait for what is made once. A
- * finding is ranked when it costs FINDING_SHARE of that or is predicted to gain FINDING_GAIN (more
- * where that is assumed), unless it is idle or an estimate whose error is more than half of it.
- * Idle is a wait for work; not a hand-over: a queue's two ends that wait for one another about as
- * often.
+ * the busiest, those with one start routine that together have so much and hardly wait, and those
+ * who meet one of these at a barrier, or wait for what is made once. A finding is ranked when it
+ * costs FINDING_SHARE of that or is predicted to gain FINDING_GAIN (more where that is assumed),
+ * unless it is idle or an estimate whose error is more than half of it. Idle is a wait for work;
+ * not a hand-over: a queue's two ends that wait for one another about as often.
  *
  * All tables belong to the result. Not thread-safe. */
 #ifndef HEURT_ANALYSIS_FINDINGS_FINDINGS_H

@@ -92,6 +92,7 @@ struct profile_thread {
     uint64_t lifetime_ns;
     uint64_t cpu_ns, runnable_ns;      /* UINT64_MAX: not known */
     uint64_t component_ns[COMPONENTS]; /* adds up to lifetime_ns */
+    uint64_t creating_ns; /* in calls that made threads: of no class, running for the most part */
     uint64_t idle_end_ns; /* it was in a wait for work, events or time when the trace ended: so much
                              of the component below is that, and of no class */
     enum component idle_end;

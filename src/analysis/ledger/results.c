@@ -300,6 +300,7 @@ void thread__result(const struct result_base *base, const struct trace_thread *t
                                       .lifetime_ns = trace__ns(base->trace, base->lifetimes[index]),
                                       .cpu_ns = thread->cpu_ns,
                                       .runnable_ns = thread->runnable_ns,
+                                      .creating_ns = trace__ns(base->trace, folded->fold.creating),
                                       .kernel_overhead_ns =
                                           kernel_overhead_of(base, thread, &folded->fold),
                                       .events = folded->fold.events,

@@ -35,6 +35,7 @@ enum field {
     FIELD_WAKER,
     FIELD_ADDRESS,
     FIELD_WAITED,  /* since when others wait, before the event */
+    FIELD_TOOK,    /* ticks of the call */
     FIELD_INITIAL, /* a barrier's parties, a semaphore's value */
 };
 
@@ -59,7 +60,7 @@ static const struct field_shape shapes[HEURT_EVENT_LOCK_HELD + 1] = {
     [HEURT_EVENT_SEMAPHORE_ACQUIRED] = {"semaphore", {FIELD_SITE, FIELD_POINTER}},
     [HEURT_EVENT_SEMAPHORE_POSTED] = {"semaphore", {FIELD_SITE, FIELD_POINTER}},
     [HEURT_EVENT_JOIN] = {"pthread", {FIELD_SITE, FIELD_POINTER}},
-    [HEURT_EVENT_THREAD_CREATED] = {"pthread", {FIELD_SITE, FIELD_POINTER}},
+    [HEURT_EVENT_THREAD_CREATED] = {"pthread", {FIELD_SITE, FIELD_POINTER, FIELD_TOOK}},
     [HEURT_EVENT_IO] = {"", {FIELD_SITE, FIELD_DESCRIPTOR, FIELD_SIZE}},
     [HEURT_EVENT_SLEEP] = {"requested", {FIELD_SITE, FIELD_NS}},
     [HEURT_EVENT_FUTEX_WAIT] = {"address", {FIELD_OPERATION, FIELD_POINTER}},
@@ -363,6 +364,9 @@ static void put_field(const struct shown_trace *shown, const struct shown_thread
         return;
     case FIELD_WAITED:
         put_known_ns(fields, "waited", word ? shown_trace__duration_ns(shown, word) : UINT64_MAX);
+        return;
+    case FIELD_TOOK:
+        put_known_ns(fields, "took", shown_trace__duration_ns(shown, word));
         return;
     case FIELD_INITIAL:
         put_initial(fields, HEURT_SITE_HOW(event->payload[0]), word);
