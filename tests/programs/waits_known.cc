@@ -199,12 +199,13 @@ void tries()
     std::printf("naps=%u\n", shared.yields.load());
 }
 
-// Works a little, and sleeps in between.
+// Works a little, and sleeps in between. By the work, not by the clock: others may have its CPU
+// meanwhile.
 __attribute__((noinline)) void pace()
 {
     for (int i = 0; i < 50; i++) {
-        for (auto since = __builtin_ia32_rdtsc(); __builtin_ia32_rdtsc() - since < 100000;)
-            ;
+        for (int work = 0; work < 100000; work++)
+            __asm__ volatile("" : "+r"(work));
         usleep(100);
     }
 }
