@@ -270,7 +270,8 @@ static uint64_t ns_of(const struct timespec *time)
 }
 
 /* Between two sleeps of a loop that only asks whether it may go on: some 3 us, and a 200th of the
- * sleep, after which little is in the caches. One that asks rarely is in no hurry, unless it
+ * sleep (not of the time without a CPU behind it), after which little is in the caches. One that
+ * asks rarely is in no hurry, unless it
  * has become patient: it asked more often before. */
 #define ASKING_TICKS 8192
 #define ASKING_PART 200
@@ -296,11 +297,11 @@ static bool only_looked(const struct thread *thread)
 static bool is_asking(const struct thread *thread, uint64_t site, uint64_t polling, uint64_t ns)
 {
     const struct poll *last = &thread->poll;
+    uint64_t asked = clock__ticks(last->ns), slept = last->ticks < asked ? last->ticks : asked;
     bool was_asking = last->site == polling, is_patient = last->ns && last->ns < ns;
     return (was_asking || last->site == site) && ns &&
            (ns <= ASKING_NS || ((was_asking || is_patient) && ns <= PATIENT_NS)) &&
-           clock__tick() - last->tick <= ASKING_TICKS + last->ticks / ASKING_PART &&
-           only_looked(thread);
+           clock__tick() - last->tick <= ASKING_TICKS + slept / ASKING_PART && only_looked(thread);
 }
 
 /* Whether the thread was refused a lock right before: it will ask again, however long it sleeps. */

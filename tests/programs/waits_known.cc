@@ -204,7 +204,7 @@ void tries()
 __attribute__((noinline)) void pace()
 {
     for (int i = 0; i < 50; i++) {
-        for (int work = 0; work < 100000; work++)
+        for (int work = 0; work < 200000; work++)
             __asm__ volatile("" : "+r"(work));
         usleep(100);
     }
