@@ -199,6 +199,14 @@ static bool start(struct thread *thread)
 /* Under a budget chunks stay short: with each of them the thread looks at what it spent. */
 #define BUDGET_CHUNK_UNITS_MAX 64u
 
+/* Nobody but an interrupted writer comes back to it: the file keeps its pages, and they are no part
+ * of what the program has in memory any more. */
+static void leave(const struct heurt_chunk *chunk)
+{
+    if (chunk)
+        RAW3(madvise, chunk, chunk__units(chunk) * (uint64_t)HEURT_UNIT_BYTES, MADV_DONTNEED);
+}
+
 /* More than what a thread tells of itself at the beginning of a chunk. */
 #define OWN_WORDS 32u
 
@@ -212,6 +220,7 @@ static bool new_chunk(struct thread *thread, unsigned words)
         chunk__claim(thread->next_units, HEURT_CHUNK_EVENTS, thread->serial, thread->sequence);
     if (!chunk)
         return false;
+    leave(thread->chunk);
     thread->sequence++;
     thread->chunk = chunk;
     thread->next = (uint64_t *)(chunk + 1);

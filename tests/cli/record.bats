@@ -245,6 +245,39 @@ C
     ! grep -q damaged err
 }
 
+@test "what is written already is no part of the program's memory" {
+    compile grows <<'C'
+#include <pthread.h>
+#include <stdio.h>
+static long resident(void)
+{
+    long size = 0, pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%ld %ld", &size, &pages) != 2)
+        return -1;
+    fclose(file);
+    return pages;
+}
+int main(void)
+{
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    long before = 0;
+    for (int i = 0; i < 1000000; i++) {
+        if (i == 200000)
+            before = resident();
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+    }
+    printf("pages=%ld\n", resident() - before);
+    return before <= 0;
+}
+C
+    record --no-choice --no-pack --locks all -o t ./grows
+    expect_status 0
+    [ "$(stat -c %s t/events)" -gt $((30 << 20)) ]
+    [ "$(sed -n 's/^pages=//p' <<<"$output")" -lt 1024 ] # of 4 KiB; the trace grew by 9,000
+}
+
 @test "a program that closes all descriptors" {
     local way
     for way in '' --range; do
