@@ -280,6 +280,14 @@ static uint64_t *end_of_claims(const struct thread *thread, uint64_t *at)
     return thread->chunk && at >= (uint64_t *)(thread->chunk + 1) && at < end ? at : end;
 }
 
+/* A child that was made by the bare system call has its parent's state, and nobody told it so: what
+ * it does is not recorded, and its parent's chunks are not its own. One of vfork gets a chunk when
+ * it is its parent again. */
+static bool is_another_process(void)
+{
+    return (uint32_t)RAW0(getpid) != heurt_state.pid;
+}
+
 uint64_t *event__refill(uint64_t *at, unsigned words)
 {
     struct thread *thread = &heurt_thread;
@@ -308,6 +316,8 @@ uint64_t *event__refill(uint64_t *at, unsigned words)
     } else if (thread->limit && thread->next + words <= thread->limit) {
         result = thread->next; /* a handler renewed it after our claim had failed */
         thread->next += words;
+    } else if (is_another_process()) {
+        result = NULL;
     } else if (thread__renew(thread, end_of_claims(thread, at), words)) {
         result = thread->next;
         thread->next += words;
