@@ -88,6 +88,7 @@ struct class_entry {
     uint32_t number;           /* 0, 1, 2 …: in the profile, too */
     bool by_chance;            /* it happens, or is recorded, only sometimes (calls.h) */
     bool idle;                 /* it waits for work, events, time or the end of a thread */
+    bool joins;                /* at a condition or semaphore, for the end of a thread */
     struct class_entry *joint; /* the one class of many uncontended ones (uncontended.h) that it is
                                   in, or is; NULL: it is itself alone */
     struct class_entry *whole; /* itself; of a lane's: the same class of the whole table */

@@ -181,8 +181,10 @@ static void set_idle(const struct blame_walk *walk)
             continue;
         uint32_t object =
             sync_events__find(walk->sync_events, what->at.process, what->at.kind, what->object);
-        if (object != SYNC_EVENT_NO_OBJECT)
-            (*entry)->idle = idle_waits__at(&walk->idle, object);
+        if (object == SYNC_EVENT_NO_OBJECT)
+            continue;
+        (*entry)->idle = idle_waits__at(&walk->idle, object);
+        (*entry)->joins = idle_waits__join_at(&walk->idle, object);
     }
 }
 

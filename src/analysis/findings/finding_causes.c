@@ -267,7 +267,7 @@ static enum finding_category category_of_lock(const struct profile_class *class)
  * park of its own; a semaphore that several wait at is one. */
 static bool is_made_lock(const struct finder *finder, const struct profile_class *class)
 {
-    return (class->what.at.kind != CLASS_SEMAPHORE || class->threads.count == 1) &&
+    return !class->joins && (class->what.at.kind != CLASS_SEMAPHORE || class->threads.count == 1) &&
            program_frame__takes_lock(finder->symbols, &class->what);
 }
 

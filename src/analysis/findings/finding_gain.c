@@ -86,15 +86,14 @@ static void find_losers(struct loss *loss)
     }
 }
 
-static uint64_t soon_ns(const struct finder *finder)
+uint64_t finder__soon_ns(const struct finder *finder)
 {
     return ns__larger(finder->profile->wall_ns / TOLD_PART, TOLD_LEAST_NS);
 }
 
-/* later: a tick, not before the other one. */
-static bool is_soon(const struct finder *finder, uint64_t tick, uint64_t later)
+bool finder__is_soon(const struct finder *finder, uint64_t tick, uint64_t later)
 {
-    return later >= tick && trace__ns(finder->trace, later - tick) <= soon_ns(finder);
+    return later >= tick && trace__ns(finder->trace, later - tick) <= finder__soon_ns(finder);
 }
 
 /* Two that do the same work share it: neither is told by the other. */
@@ -126,8 +125,9 @@ static bool is_joined_when_told(const struct loss *loss, uint32_t thread)
     VEC_EACH (loser, &loss->losers, uint32_t) {
         const struct trace_thread *by = trace__thread_at(finder->trace, *loser);
         if (*loser != thread && by->process == told->process &&
-            is_soon(finder, told->end_tick, by->end_tick) &&
-            joins_ns(finder, *loser) <= soon_ns(finder) && !are_alike(finder, *loser, thread))
+            finder__is_soon(finder, told->end_tick, by->end_tick) &&
+            joins_ns(finder, *loser) <= finder__soon_ns(finder) &&
+            !are_alike(finder, *loser, thread))
             return true;
     }
     return false;
@@ -140,8 +140,8 @@ static bool runs_until_told(const struct loss *loss, uint32_t thread)
     if (loss->binding == BOUND_BY_WORK || !loss->end)
         return false;
     return (!loses(loss, thread) && joins_ns(loss->finder, thread) == UINT64_MAX &&
-            is_soon(loss->finder, loss->end,
-                    trace__thread_at(loss->finder->trace, thread)->end_tick)) ||
+            finder__is_soon(loss->finder, loss->end,
+                            trace__thread_at(loss->finder->trace, thread)->end_tick)) ||
            is_joined_when_told(loss, thread);
 }
 
@@ -206,6 +206,21 @@ static uint64_t work_with(const struct loss *loss, size_t thread)
     return loss->with ? loss->with[thread] : 0;
 }
 
+/* Calls of input and output take CPU time, in the kernel: no more than there is beside the work,
+ * when its waits for threads, which go into the kernel and out again, have had theirs. */
+static uint64_t transfer_cpu_of(const struct loss *loss, size_t thread)
+{
+    const struct profile_thread *row = profile_thread_at(loss->finder, thread);
+    const uint64_t *ns = row->component_ns;
+    uint64_t waits = finder__waits_of(loss->finder, (uint32_t)thread);
+    uint64_t others_ns = ns[COMPONENT_RUNNING] + ns[COMPONENT_PAGE_FAULT] + ns[COMPONENT_OVERHEAD] +
+                         waits * WAIT_CPU_NS;
+    uint64_t calls_ns =
+        ns[COMPONENT_DISK] +
+        (loss->binding == BOUND_BY_ANSWERS ? 0 : ns[COMPONENT_NETWORK] + ns[COMPONENT_MESSAGE]);
+    return ns__smaller(calls_ns, ns__without(thread__cpu_ns(row), others_ns));
+}
+
 /* What it does on a CPU without the loss and the recording. A wait for one that is merely in the
  * way takes CPU time, too, where it spins, or goes into the kernel and out again: that is no work.
  * What hands work over has to do so still. So have those who are served, to more servers; two that
@@ -218,8 +233,8 @@ static uint64_t left_cpu_of(const struct loss *loss, size_t thread)
     if (is_of_memory(loss->category)) /* so are the records of that, and the way to it and back */
         gone_ns = ns__smaller(gone_ns + work_with(loss, thread), most_cpu_of(loss, thread));
     uint64_t left_ns = ns__without(thread__cpu_ns(row), gone_ns);
-    uint64_t work_ns =
-        row->component_ns[COMPONENT_RUNNING] + row->component_ns[COMPONENT_PAGE_FAULT];
+    uint64_t work_ns = row->component_ns[COMPONENT_RUNNING] +
+                       row->component_ns[COMPONENT_PAGE_FAULT] + transfer_cpu_of(loss, thread);
     bool stays = loss->binding == BOUND_BY_WORK && !loss->in_bulk;
     if (is_on_cpu(loss->category) || stays || loss->is_served)
         return left_ns;

@@ -72,23 +72,25 @@ static enum component waits_as(const struct finder *finder, uint32_t place)
     const struct profile_class *class = profile_class_at(finder->profile, place);
     if (class__is_idle(finder, place))
         return COMPONENTS;
-    return is_told_by_code(class) ? component_of(class__category(finder, class))
-                                  : class_kind__component(class->what.at.kind);
+    enum finding_category category = class__category(finder, class);
+    bool is_made_lock = category == FINDING_LOCK && !class__is_call(class);
+    return is_told_by_code(class) || is_made_lock ? component_of(category)
+                                                  : class_kind__component(class->what.at.kind);
 }
 
 /* The fold does not know what is waited for there: the code around the call tells. */
 static void move_known_class(const struct finder *finder, const struct profile_class *class,
                              enum component to, struct role *lives)
 {
-    uint64_t *sums = class->accumulator->component_sum;
-    uint64_t sum_ns = trace__ns(finder->trace, sums[COMPONENT_OTHER_BLOCKED]);
-    if (!is_told_by_code(class) || to == COMPONENT_OTHER_BLOCKED)
+    enum component from = class_kind__component(class->what.at.kind);
+    uint64_t sum_ns = trace__ns(finder->trace, class->accumulator->component_sum[from]);
+    if (class__is_call(class) || to == from)
         return;
     VEC_EACH (row, &class->threads, struct profile_thread_row) {
         double part = class->sum_ns ? (double)row->sum_ns / (double)class->sum_ns : 0;
         uint64_t *ns = lives[row->thread].component_ns;
-        uint64_t moved_ns = ns__smaller(part_of(sum_ns, part), ns[COMPONENT_OTHER_BLOCKED]);
-        ns[COMPONENT_OTHER_BLOCKED] -= moved_ns;
+        uint64_t moved_ns = ns__smaller(part_of(sum_ns, part), ns[from]);
+        ns[from] -= moved_ns;
         ns[to] += moved_ns;
     }
 }

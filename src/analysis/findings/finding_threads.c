@@ -11,6 +11,7 @@
  * row are one wait), takes part in it. */
 #define MEETS 3
 #define MEETS_PART 2
+#define AWAITED_PART 16 /* of a life: others waited for it no longer than that */
 
 /* Without what the recording took of it: that is no work. Where a thread had no CPU while the
  * recording was at work, less of its CPU time is the recording's than that took. */
@@ -43,6 +44,94 @@ static bool was_killed(const struct trace *trace, uint32_t process)
             return false;
     return process != trace__thread_at(trace, 0)->process;
 }
+
+/* ---- threads that look now and then ---------------------------------------------------------- */
+
+/* What a thread does that only looks whether there is something to do. */
+struct habits {
+    uint64_t slept_ns;   /* in calls that sleep for a time */
+    uint64_t awaited_ns; /* others waited for it, as far as is known */
+    bool has_messages;   /* it answers to somebody outside */
+};
+
+static bool sleeps_for_a_time(const struct profile_class *class)
+{
+    return (class->what.at.kind == CLASS_SLEEP || class->what.at.kind == CLASS_YIELD) &&
+           strstr(class->what.at.function, "sleep");
+}
+
+static bool has_messages(enum class_kind kind)
+{
+    return kind == CLASS_POLL || kind == CLASS_NETWORK || kind == CLASS_PIPE;
+}
+
+/* A class's waits for others: for whom, where that is known. Joins are not blamed on anybody, and
+ * of several threads at one place it is not known which it was: then it may be each of them. */
+static void add_awaited(const struct finder *finder, const struct profile_class *class,
+                        struct habits *habits)
+{
+    uint64_t some_ns = class->what.at.kind == CLASS_JOIN ? class->sum_ns : 0;
+    VEC_EACH (blame, &class->blames, struct profile_blame)
+        if (blame->thread != UINT32_MAX)
+            habits[blame->thread].awaited_ns += blame->wait_ns;
+        else
+            some_ns += blame->wait_ns;
+    for (uint32_t i = 0; some_ns && i < finder->profile->threads.count; i++)
+        if (trace__serial_of(finder->trace, i) == class->what.at.process)
+            habits[i].awaited_ns += some_ns;
+}
+
+static struct habits *habits_of(const struct finder *finder)
+{
+    struct habits *habits = memory__zeroed(finder->profile->threads.count + 1, sizeof *habits);
+    VEC_EACH (class, &finder->profile->classes, struct profile_class) {
+        bool is_sleep = sleeps_for_a_time(class);
+        VEC_EACH (row, &class->threads, struct profile_thread_row) {
+            habits[row->thread].slept_ns += is_sleep ? row->sum_ns : 0;
+            habits[row->thread].has_messages |= has_messages(class->what.at.kind) && row->sum_ns;
+        }
+        add_awaited(finder, class, habits);
+    }
+    return habits;
+}
+
+/* The end of the process's last thread. */
+static uint64_t end_of_process(const struct finder *finder, uint32_t process)
+{
+    uint64_t end = 0;
+    VEC_EACH (thread, trace__threads(finder->trace), struct trace_thread)
+        end = thread->process == process ? ns__larger(end, thread->end_tick) : end;
+    return end;
+}
+
+/* It sleeps most of the time, does little in between, nobody waits for it, and it is there until
+ * the process ends: what it looks for it need not find sooner. */
+static bool only_looks(const struct finder *finder, const struct habits *habits, uint32_t thread)
+{
+    const struct profile_thread *row = profile_thread_at(finder, thread);
+    const struct trace_thread *what = trace__thread_at(finder->trace, thread);
+    uint64_t life_ns = row->lifetime_ns;
+    return what->tid != what->pid && habits->slept_ns >= life_ns / 2 &&
+           work_ns_of(row) < life_ns / LOSES_PART && !habits->has_messages &&
+           habits->awaited_ns <= life_ns / AWAITED_PART &&
+           finder__is_soon(finder, what->end_tick, end_of_process(finder, what->process));
+}
+
+static void leave_out_lookers(struct finder *finder)
+{
+    struct findings *findings = finder->findings;
+    struct habits *habits = habits_of(finder);
+    for (uint32_t i = 0; i < finder->profile->threads.count; i++) {
+        if (!findings->had_work[i] || !only_looks(finder, &habits[i], i))
+            continue;
+        findings->had_work[i] = false;
+        findings->working_ns -= profile_thread_at(finder, i)->lifetime_ns;
+        findings->working_threads--;
+    }
+    free(habits);
+}
+
+/* ---- threads that had work ------------------------------------------------------------------- */
 
 /* A worker waited there, or let others wait. */
 static bool is_met_by_worker(const struct finder *finder, const struct profile_class *class)
@@ -155,6 +244,7 @@ void finder__find_workers(struct finder *finder)
             finder__count_worker(finder, i);
     }
     count_crews(finder);
+    leave_out_lookers(finder);
     VEC_EACH (class, &finder->profile->classes, struct profile_class)
         if (needs_all(finder, class) && is_met_by_worker(finder, class))
             count_those_who_meet(finder, class, MEETS);
@@ -166,7 +256,35 @@ bool class__is_idle(const struct finder *finder, uint32_t place)
 {
     const struct profile_class *class = profile_class_at(finder->profile, place);
     return class->idle && !class__is_call(class) && finder->partner[place] == NO_GROUP &&
-           !program_frame__takes_lock(finder->symbols, &class->what);
+           (class->joins || !program_frame__takes_lock(finder->symbols, &class->what));
+}
+
+static uint64_t component_ns(const struct finder *finder, const struct profile_class *class,
+                             enum component component)
+{
+    return trace__ns(finder->trace, class->accumulator->component_sum[component]);
+}
+
+/* Of what all threads have of a class the row's part. */
+static uint64_t part_of_row(const struct profile_class *class, const struct profile_thread_row *row,
+                            uint64_t ns)
+{
+    double part = class->sum_ns ? (double)row->sum_ns / (double)class->sum_ns : 0;
+    return (uint64_t)((double)ns * (part < 1 ? part : 1));
+}
+
+uint64_t *finder__woken(const struct finder *finder)
+{
+    uint64_t *ns = memory__zeroed(finder->profile->threads.count + 1, sizeof *ns);
+    for (uint32_t i = 0; i < finder->profile->classes.count; i++) {
+        const struct profile_class *class = profile_class_at(finder->profile, i);
+        if (!class__is_idle(finder, i))
+            continue;
+        VEC_EACH (row, &class->threads, struct profile_thread_row)
+            ns[row->thread] +=
+                part_of_row(class, row, component_ns(finder, class, COMPONENT_RUNNABLE));
+    }
+    return ns;
 }
 
 uint64_t *finder__idle(const struct finder *finder)
@@ -177,7 +295,9 @@ uint64_t *finder__idle(const struct finder *finder)
         if (!class__is_idle(finder, i))
             continue;
         VEC_EACH (row, &class->threads, struct profile_thread_row)
-            ns[row->thread] += row->sum_ns;
+            ns[row->thread] +=
+                row->sum_ns -
+                part_of_row(class, row, component_ns(finder, class, COMPONENT_RUNNABLE));
     }
     for (size_t i = 0; i < finder->profile->threads.count; i++)
         ns[i] += profile_thread_at(finder, i)->idle_end_ns;
@@ -199,12 +319,6 @@ struct finding *finder__add(struct finder *finder, enum finding_category categor
 
 /* ---- components that no call tells ----------------------------------------------------------- */
 
-static uint64_t component_ns(const struct finder *finder, const struct profile_class *class,
-                             enum component component)
-{
-    return trace__ns(finder->trace, class->accumulator->component_sum[component]);
-}
-
 /* Without what it waited for work when the trace ended. */
 static uint64_t outside_at_end(const struct profile_thread *thread, enum component component)
 {
@@ -222,8 +336,7 @@ uint64_t *finder__outside(const struct finder *finder, enum component component,
     VEC_EACH (class, &finder->profile->classes, struct profile_class) {
         uint64_t in_class = class__is_call(class) ? 0 : component_ns(finder, class, component);
         VEC_EACH (row, &class->threads, struct profile_thread_row) {
-            double part = class->sum_ns ? (double)row->sum_ns / (double)class->sum_ns : 0;
-            uint64_t in_row = (uint64_t)((double)in_class * (part < 1 ? part : 1));
+            uint64_t in_row = part_of_row(class, row, in_class);
             ns[row->thread] -= in_row < ns[row->thread] ? in_row : ns[row->thread];
         }
     }
@@ -256,8 +369,22 @@ static uint32_t function_of(const struct finder *finder, enum component componen
     return found;
 }
 
+static bool any_calls(const struct finder *finder)
+{
+    VEC_EACH (class, &finder->profile->classes, struct profile_class)
+        if (class__is_call(class) && class->what.at.kind != CLASS_LOOP)
+            return true;
+    return false;
+}
+
+static bool is_of_program(const struct trace_process *process, const struct symbol *symbol)
+{
+    return !symbol->module || !*process->path || strcmp(symbol->module, process->path) == 0;
+}
+
 /* Where no function's calls are known, because it was entered before it was recorded: the first
- * of those that samples chose, main last. */
+ * of those that samples chose, main last. One of a library is no place of the program's: where code
+ * is interpreted, or made at run time, samples choose what little the runtime itself does. */
 static const struct symbol *chosen_function(const struct finder *finder, uint32_t process)
 {
     const struct symbol *found = NULL;
@@ -268,7 +395,7 @@ static const struct symbol *chosen_function(const struct finder *finder, uint32_
             const struct symbol *symbol = symbols__get(finder->symbols, process, function->address);
             while (symbol && symbol->inlined_by && strcmp(symbol->function, function->name) != 0)
                 symbol = symbol->inlined_by;
-            if (symbol && !symbol__is_system(symbol) &&
+            if (symbol && !symbol__is_system(symbol) && is_of_program(image, symbol) &&
                 (!found || strcmp(found->function, "main") == 0))
                 found = symbol;
         }
@@ -316,9 +443,21 @@ static uint64_t without_recorder(const struct finder *finder, uint64_t *ns, uint
     return rest;
 }
 
+/* Who has work again, and no CPU. */
+static void add_woken(const struct finder *finder, uint64_t *ns, uint64_t *sum)
+{
+    for (size_t i = 0; i < finder->profile->threads.count; i++) {
+        uint64_t woken_ns = finder->findings->had_work[i] ? finder->woken_ns[i] : 0;
+        ns[i] += woken_ns;
+        *sum += woken_ns;
+    }
+}
+
 static void add_of_component(struct finder *finder, enum component component)
 {
     uint64_t sum, *ns = finder__outside(finder, component, &sum);
+    if (component == COMPONENT_RUNNABLE)
+        add_woken(finder, ns, &sum);
     if (component == COMPONENT_RUNNABLE)
         sum = without_recorder(finder, ns, sum);
     if (sum >= FAULTS_LEAST_NS) {
@@ -331,7 +470,8 @@ static void add_of_component(struct finder *finder, enum component component)
                 finder->symbols, &profile_class_at(finder->profile, class)->what);
             vec__push(&finding->classes, &class);
         } else {
-            finding->place = chosen_function(finder, process_of(finder, ns));
+            if (!any_calls(finder))
+                finding->place = chosen_function(finder, process_of(finder, ns));
             finding->confidence = CONFIDENCE_ESTIMATED;
         }
         finding__set_estimate(finder, finding, ns);

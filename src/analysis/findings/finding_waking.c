@@ -59,13 +59,40 @@ static uint64_t all_waits_ns(const struct finder *finder)
     return ns;
 }
 
-static void add_waking(const struct finder *finder, const uint64_t *lost, uint64_t *ns)
+uint64_t finder__waits_of(const struct finder *finder, uint32_t thread)
+{
+    double waits = 0;
+    VEC_EACH (class, &finder->profile->classes, struct profile_class) {
+        enum class_kind kind = class->what.at.kind;
+        if (!class_kind__waits_for_threads(kind) || kind == CLASS_FAULT)
+            continue;
+        bool is_taken = kind == CLASS_LOCK || kind == CLASS_SEMAPHORE;
+        uint64_t count = is_taken ? class->contended : class->count;
+        VEC_EACH (row, &class->threads, struct profile_thread_row)
+            if (row->thread == thread && class->sum_ns)
+                waits += (double)count * (double)row->sum_ns / (double)class->sum_ns;
+    }
+    return (uint64_t)waits;
+}
+
+/* Calls that are not recorded take the kernel's time, too: waking is no more than so much of each
+ * wait for a lock. Of faults it is known how many there were, and not here. */
+static uint64_t most_waking_ns(const struct finder *finder, const struct finding *finding,
+                               size_t thread)
+{
+    return finding__is_for_lock(finding) ? finder__waits_of(finder, (uint32_t)thread) * WAIT_CPU_NS
+                                         : UINT64_MAX;
+}
+
+static void add_waking(const struct finder *finder, const struct finding *finding,
+                       const uint64_t *lost, uint64_t *ns)
 {
     size_t count = finder->profile->threads.count;
     uint64_t all_ns = ns__larger(all_waits_ns(finder), sum_of(lost, count));
     uint64_t waking = all_ns ? waking_ns(finder) : 0;
     for (size_t i = 0; waking && i < count; i++)
-        ns[i] += (uint64_t)((double)waking * (double)lost[i] / (double)all_ns);
+        ns[i] += ns__smaller((uint64_t)((double)waking * (double)lost[i] / (double)all_ns),
+                             most_waking_ns(finder, finding, i));
 }
 
 /* ---- the lock's own line --------------------------------------------------------------------- */
@@ -114,7 +141,7 @@ uint64_t *waking__find(const struct finder *finder, const struct finding *findin
 {
     size_t count = finder->profile->threads.count;
     uint64_t *ns = memory__zeroed(count, sizeof *ns), *beside = beside_ns(finder, finding);
-    add_waking(finder, lost, ns);
+    add_waking(finder, finding, lost, ns);
     for (size_t i = 0; i < count; i++)
         ns[i] = ns__smaller(ns[i] + beside[i],
                             profile_thread_at(finder, i)->component_ns[COMPONENT_RUNNING]);

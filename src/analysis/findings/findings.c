@@ -315,8 +315,11 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
     finder.partner = partner;
     find_shortage(&finder);
     finder.idle_ns = finder__idle(&finder);
-    for (size_t i = 0; i < profile->threads.count; i++)
+    finder.woken_ns = finder__woken(&finder);
+    for (size_t i = 0; i < profile->threads.count; i++) {
         finder.findings->idle_ns += finder.findings->had_work[i] ? finder.idle_ns[i] : 0;
+        finder.findings->runnable_ns += finder.findings->had_work[i] ? finder.woken_ns[i] : 0;
+    }
     finder.findings->sharings = sharings__find(trace, symbols);
     add_groups(&finder);
     finder__add_herds(&finder);
@@ -333,6 +336,7 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
     finder.findings->wall_ns = profile->wall_ns;
     findings__rank(finder.findings);
     free(finder.idle_ns);
+    free(finder.woken_ns);
     free(partner);
     return finder.findings;
 }

@@ -127,7 +127,8 @@ struct findings {
     struct sharings *sharings;
     bool *had_work;       /* by trace__threads */
     uint64_t working_ns;  /* Σ lives of threads that had work */
-    uint64_t runnable_ns; /* of it: that they wanted a CPU and had none, outside of waits */
+    uint64_t runnable_ns; /* of it: that they wanted a CPU and had none, outside of waits for
+                             others */
     uint64_t idle_ns;     /* of it: that they waited for work */
     uint32_t working_threads;
     uint64_t wall_ns;

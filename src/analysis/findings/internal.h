@@ -62,8 +62,9 @@ struct finder {
     const struct profile *profile;
     struct findings *findings;
     uint64_t most_cpu_ns;
-    uint64_t *idle_ns; /* by thread: waits for work */
-    double shortage;   /* 0 … 1: how far waits in which somebody wanted a CPU are the machine's */
+    uint64_t *idle_ns;  /* by thread: waits for work */
+    uint64_t *woken_ns; /* by thread: work had come, and no CPU was to be had */
+    double shortage; /* 0 … 1: how far waits in which somebody wanted a CPU are the machine's */
     const uint32_t *partner; /* by class: the class at the other end of a hand-over; NO_GROUP */
 };
 
@@ -185,7 +186,9 @@ void finder__find_workers(struct finder *finder);
 void finder__count_worker(struct finder *finder, size_t thread);
 /* Waits for work, events, time, the end of others, which are no end of a hand-over. */
 bool class__is_idle(const struct finder *finder, uint32_t class);
-/* By thread, once partners are known; free() it. */
+/* By thread, once partners are known, what of idle waits there was work again, and no CPU; and the
+ * rest of them. free() both. */
+uint64_t *finder__woken(const struct finder *finder);
 uint64_t *finder__idle(const struct finder *finder);
 /* Appends CPU shortage, page faults, unknown waits, imbalance. */
 void finder__add_of_threads(struct finder *finder);
@@ -199,6 +202,10 @@ uint32_t thread__longest_class(const struct finder *finder, size_t thread, bool 
 /* ---- finding_gain.c -------------------------------------------------------------------------- */
 
 unsigned finder__cpus(const struct finder *finder);
+/* So soon after what tells it to, a thread ends that is told to end. */
+uint64_t finder__soon_ns(const struct finder *finder);
+/* later: a tick, not before the other one. */
+bool finder__is_soon(const struct finder *finder, uint64_t tick, uint64_t later);
 /* Sets a range around a gain that is not certain: a tenth of what it is above 1 to both sides. */
 void finding__set_about(struct finding *finding, double gain);
 /* Sets the gain without what threads lost; by trace__threads. Threads that served (they lose
@@ -213,6 +220,11 @@ void finding__estimate_gain(const struct finder *finder, struct finding *finding
 
 /* ---- finding_waking.c ------------------------------------------------------------------------ */
 
+/* Of a CPU, that a wait for a thread takes, with waking it, at most. */
+#define WAIT_CPU_NS 20000u
+/* How often the thread waited for others, about: of an object's waits it has the part that it has
+ * of their time. */
+uint64_t finder__waits_of(const struct finder *finder, uint32_t thread);
 /* By thread: CPU time that is no part of the waits for a lock, and goes with them: the kernel's for
  * waking others or on the way to page faults, as it seems, in proportion to lost of all that waits
  * for threads lost; and what the lock's own cache line cost while others had it, or the code that

@@ -80,6 +80,7 @@ struct profile_class {
     uint32_t number;    /* what evidence calls it; 0, 1, 2 …, in no order */
     bool idle;          /* waiting for work, events, time or a thread's end: shown apart. Of a
                            function: most of what it lost is that */
+    bool joins;         /* at a condition or semaphore that tells of the end of a thread */
     struct vec threads; /* struct profile_thread_row, by excess */
     struct vec blames;  /* struct profile_blame, by wait_ns */
     struct accumulator *accumulator; /* of all threads, in ticks */

@@ -241,8 +241,8 @@ static void weaken(struct profile_class *result)
 void class__result(const struct result_base *base, struct class_entry *entry,
                    struct profile_class *result)
 {
-    *result =
-        (struct profile_class){.what = entry->what, .number = entry->number, .idle = entry->idle};
+    *result = (struct profile_class){
+        .what = entry->what, .number = entry->number, .idle = entry->idle, .joins = entry->joins};
     entry->what.keys = VEC_OF(struct profile_key);
     entry->what.structure = NULL;
     result->doubts = entry->doubts;

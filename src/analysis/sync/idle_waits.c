@@ -31,6 +31,7 @@ struct turnstile {
     struct vec members; /* struct member */
     bool any_wait;
     bool passes_turns; /* found: not idle */
+    bool is_join;      /* found: most of it */
 };
 
 static struct member *member_of(struct turnstile *meeting, uint32_t thread)
@@ -166,8 +167,9 @@ static void find_company(struct company *company, struct turnstile *const *meeti
         uint64_t turns = 0;
         VEC_EACH (member, &meetings[i]->members, struct member)
             turns += member->turns;
-        meetings[i]->passes_turns = is_share(turns + meetings[i]->kept, meetings[i]) &&
-                                    meetings[i]->joined <= meetings[i]->waited / 2;
+        meetings[i]->is_join = meetings[i]->joined > meetings[i]->waited / 2;
+        meetings[i]->passes_turns =
+            is_share(turns + meetings[i]->kept, meetings[i]) && !meetings[i]->is_join;
     }
 }
 
@@ -197,11 +199,22 @@ void idle_waits__find(struct idle_waits *idle, size_t threads)
     vec__free(&turnstiles);
 }
 
+/* NULL: nothing is known of it. */
+static const struct turnstile *turnstile_at(const struct idle_waits *idle, uint32_t object)
+{
+    return object < idle->turnstiles.count ? *VEC_AT(&idle->turnstiles, struct turnstile *, object)
+                                           : NULL;
+}
+
+bool idle_waits__join_at(const struct idle_waits *idle, uint32_t object)
+{
+    const struct turnstile *turnstile = turnstile_at(idle, object);
+    return turnstile && turnstile->is_join;
+}
+
 bool idle_waits__at(const struct idle_waits *idle, uint32_t object)
 {
-    const struct turnstile *turnstile = object < idle->turnstiles.count
-                                            ? *VEC_AT(&idle->turnstiles, struct turnstile *, object)
-                                            : NULL;
+    const struct turnstile *turnstile = turnstile_at(idle, object);
     return turnstile && turnstile->any_wait && !turnstile->passes_turns &&
            !parking__passes_turns(&idle->parking, object);
 }

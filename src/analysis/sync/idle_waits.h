@@ -38,5 +38,7 @@ void idle_waits__find(struct idle_waits *idle, size_t threads);
 
 /* Whether waits there are for work; once that was found. */
 bool idle_waits__at(const struct idle_waits *idle, uint32_t object);
+/* Whether waits there are mostly for the ends of threads that those who wait have created. */
+bool idle_waits__join_at(const struct idle_waits *idle, uint32_t object);
 
 #endif

@@ -1,0 +1,227 @@
+/* test_finding_workers.c: which threads had work, what of their waits is none, and what of a loss
+ * takes CPUs and so stays. A tick is a nanosecond. */
+#include "analysis/findings/findings.h"
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define LEFT | 1
+
+enum { SITE = 0x9a00, ASKS = 0x9b00, POSTS = 0x9c00, LOCK = 0x7000, PERMIT = 0x7100 };
+enum { BEGIN = 1000, END = 11000 };
+
+static const struct finding *find_kind(const struct findings *findings,
+                                       enum finding_category category)
+{
+    VEC_EACH (finding, &findings->rows, struct finding)
+        if (finding->category == category)
+            return finding;
+    return NULL;
+}
+
+static struct findings *find_until(struct scene *scene, uint64_t tick)
+{
+    assert_int_equal(trace_writer__meta(scene->writer, "cpus", "2"), 0);
+    scene->end = (struct heurt_clock_pair){tick, tick};
+    const struct profile *profile = scene__profile(scene);
+    return findings__find(scene->trace, scene->symbols, profile);
+}
+
+static struct findings *find(struct scene *scene)
+{
+    return find_until(scene, END);
+}
+
+static void end(struct scene *scene, uint32_t thread, uint64_t cpu_ns)
+{
+    PUT(scene, thread, END, HEURT_EVENT_THREAD_END, cpu_ns, 0);
+}
+
+/* ---- threads that look now and then ---------------------------------------------------------- */
+
+/* Thread 0 works, thread 1 sleeps 90 of 100 and asks each time; joined: thread 0 waits for its end,
+ * nearly all the time. */
+static struct findings *find_looker(struct scene *scene, bool joined)
+{
+    scene__start(scene, 0, BEGIN);
+    PUT(scene, 1, BEGIN, HEURT_EVENT_THREAD_START, 77, HEURT_NO_SERIAL, 0);
+    if (joined)
+        PUT(scene, 0, BEGIN + 500, HEURT_EVENT_JOIN, SITE, 77);
+    for (uint64_t from = BEGIN; from < END; from += 100) {
+        PUT(scene, 1, from, HEURT_EVENT_SLEEP,
+            HEURT_SITE(ASKS, HEURT_SLEEP_USLEEP | HEURT_SLEEP_POLLS), 90);
+        scene__put(scene, 1, from + 90, HEURT_EVENT_SLEEP LEFT, (uint64_t[]){0}, 1);
+    }
+    end(scene, 1, 1000);
+    if (joined)
+        PUT(scene, 0, END, HEURT_EVENT_JOIN LEFT, 0);
+    end(scene, 0, joined ? 500 : 10000);
+    symbols__put(scene->symbols, 0, ASKS, &(struct symbol){.function = "maintain"});
+    return find(scene);
+}
+
+static void who_looks_now_and_then_for_nobody_has_no_work(void **state)
+{
+    struct findings *findings = find_looker(*state, false);
+    assert_int_equal(findings->working_threads, 1);
+    assert_null(find_kind(findings, FINDING_POLLING));
+    findings__free(findings);
+}
+
+static void who_is_waited_for_asks(void **state)
+{
+    struct findings *findings = find_looker(*state, true);
+    assert_int_equal(findings->working_threads, 2);
+    assert_non_null(find_kind(findings, FINDING_POLLING));
+    findings__free(findings);
+}
+
+/* ---- joins by what is called a lock ---------------------------------------------------------- */
+
+/* Thread 0 waits at a semaphore, in a function that is said to take a lock, until thread 1, which
+ * it has made, posts; that ends then, or goes on as long again. */
+static struct findings *find_acquire(struct scene *scene, bool ends)
+{
+    uint64_t posted = BEGIN + 5000, done = ends ? posted + 10 : END;
+    scene__start(scene, 0, BEGIN);
+    PUT(scene, 0, BEGIN + 400, HEURT_EVENT_THREAD_CREATED, SITE, 77, 10);
+    PUT(scene, 1, BEGIN + 450, HEURT_EVENT_THREAD_START, 77, 0, 0);
+    PUT(scene, 0, BEGIN + 500, HEURT_EVENT_SEMAPHORE_WAIT, SITE, PERMIT);
+    PUT(scene, 1, posted, HEURT_EVENT_SEMAPHORE_POSTED, POSTS, PERMIT);
+    PUT(scene, 0, posted + 5, HEURT_EVENT_SEMAPHORE_WAIT LEFT, 0);
+    PUT(scene, 1, done, HEURT_EVENT_THREAD_END, 4000, 0);
+    end(scene, 0, 1000);
+    symbols__put(scene->symbols, 0, SITE, &(struct symbol){.function = "acquire_lock"});
+    return find(scene);
+}
+
+static void who_posts_and_ends_was_joined(void **state)
+{
+    struct findings *findings = find_acquire(*state, true);
+    assert_null(find_kind(findings, FINDING_LOCK));
+    findings__free(findings);
+}
+
+static void who_posts_and_goes_on_had_a_lock(void **state)
+{
+    struct findings *findings = find_acquire(*state, false);
+    assert_non_null(find_kind(findings, FINDING_LOCK));
+    findings__free(findings);
+}
+
+/* ---- locks made of something else ------------------------------------------------------------ */
+
+static void a_wait_for_a_lock_made_of_a_condition_is_one_for_a_lock(void **state)
+{
+    struct scene *scene = *state;
+    for (uint32_t thread = 0; thread < 2; thread++)
+        scene__start(scene, thread, BEGIN);
+    for (uint64_t from = BEGIN; from < END; from += 100) {
+        PUT(scene, 0, from, HEURT_EVENT_CONDITION_WAIT, SITE, PERMIT, LOCK);
+        PUT(scene, 1, from + 50, HEURT_EVENT_CONDITION_SIGNALLED, POSTS, PERMIT);
+        PUT(scene, 0, from + 60, HEURT_EVENT_CONDITION_WAIT LEFT, 0);
+    }
+    end(scene, 0, 4000);
+    end(scene, 1, 10000);
+    symbols__put(scene->symbols, 0, SITE, &(struct symbol){.function = "monitor_lock"});
+    struct findings *findings = find(scene);
+    uint64_t as_lock = 0, as_condition = 0;
+    VEC_EACH (role, &findings->roles, struct role) {
+        as_lock += role->component_ns[COMPONENT_LOCK];
+        as_condition += role->component_ns[COMPONENT_CONDITION];
+    }
+    assert_int_equal(as_lock, 100 * 60);
+    assert_int_equal(as_condition, 0);
+    findings__free(findings);
+}
+
+/* ---- what takes CPUs ------------------------------------------------------------------------- */
+
+/* Four threads by turns have the only lock, for 1 ms each time and 100 ms in all, and are in a call
+ * of output meanwhile, which takes a CPU, or waits for a device. */
+static double gain_of_writers(struct scene *scene, uint64_t cpu_ns)
+{
+    enum { TURN = 1000000, TURNS = 100, LAST = BEGIN + TURNS * TURN };
+    for (uint32_t thread = 0; thread < 4; thread++) {
+        scene__start(scene, thread, BEGIN);
+        PUT(scene, thread, BEGIN + 1, HEURT_EVENT_LOCK_WAIT, SITE, LOCK);
+    }
+    for (uint32_t i = 0; i < TURNS; i++) {
+        uint32_t has = i % 4;
+        uint64_t from = BEGIN + (uint64_t)TURN * i;
+        PUT(scene, has, from + 10, HEURT_EVENT_LOCK_WAIT LEFT, 0);
+        PUT(scene, has, from + 20, HEURT_EVENT_IO, HEURT_SITE(SITE, HEURT_IO_WRITE),
+            3 | (uint64_t)HEURT_DESCRIPTOR_FILE << 32, 10);
+        PUT(scene, has, from + TURN - 20, HEURT_EVENT_IO LEFT, 10);
+        PUT(scene, has, from + TURN - 10, HEURT_EVENT_LOCK_RELEASED, SITE, LOCK);
+        if (i < TURNS - 4)
+            PUT(scene, has, from + TURN, HEURT_EVENT_LOCK_WAIT, SITE, LOCK);
+    }
+    for (uint32_t thread = 0; thread < 4; thread++)
+        PUT(scene, thread, LAST, HEURT_EVENT_THREAD_END, cpu_ns, 0);
+    symbols__put(scene->symbols, 0, SITE, &(struct symbol){.function = "store"});
+    struct findings *findings = find_until(scene, LAST);
+    const struct finding *finding = find_kind(findings, FINDING_LOCK);
+    assert_non_null(finding);
+    double gain = finding->wall_gain[1];
+    findings__free(findings);
+    return gain;
+}
+
+static void output_that_takes_a_cpu_stays(void **state)
+{
+    assert_true(gain_of_writers(*state, 25000000) < 2.4); /* 4 · 25 ms, 2 CPUs */
+}
+
+static void output_that_waits_takes_none(void **state)
+{
+    assert_true(gain_of_writers(*state, 1000000) > 3);
+}
+
+/* ---- woken, and no CPU ----------------------------------------------------------------------- */
+
+/* Two threads wait for events 80 of 100, of which they want a CPU for 40. */
+static void who_was_woken_and_had_no_cpu_was_not_idle(void **state)
+{
+    struct scene *scene = *state;
+    for (uint32_t thread = 0; thread < 2; thread++) {
+        scene__start(scene, thread, BEGIN);
+        PUT(scene, thread, BEGIN, HEURT_EVENT_KERNEL, 0);
+        for (uint64_t from = BEGIN; from < END; from += 100) {
+            PUT(scene, thread, from, HEURT_EVENT_IO, HEURT_SITE(SITE, HEURT_IO_EPOLL_WAIT), 3, 10);
+            PUT(scene, thread, from + 80, HEURT_EVENT_OFF_CPU, HEURT_OFF(80, HEURT_OFF_BLOCKED),
+                HEURT_BACK(40, 0), 0);
+            PUT(scene, thread, from + 81, HEURT_EVENT_IO LEFT, 1);
+        }
+        end(scene, thread, 1900);
+    }
+    symbols__put(scene->symbols, 0, SITE, &(struct symbol){.function = "serve"});
+    struct findings *findings = find(scene);
+    uint64_t runnable_ns = 0;
+    VEC_EACH (role, &findings->roles, struct role)
+        runnable_ns += role->component_ns[COMPONENT_RUNNABLE];
+    assert_int_equal(runnable_ns, 2 * 100 * 40);
+    assert_int_equal(findings->runnable_ns, runnable_ns);
+    assert_true(findings->idle_ns < 2 * 100 * 45);
+    findings__free(findings);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(function) cmocka_unit_test_setup_teardown(function, scene__setup, scene__teardown)
+        TEST(who_looks_now_and_then_for_nobody_has_no_work),
+        TEST(who_is_waited_for_asks),
+        TEST(who_posts_and_ends_was_joined),
+        TEST(who_posts_and_goes_on_had_a_lock),
+        TEST(a_wait_for_a_lock_made_of_a_condition_is_one_for_a_lock),
+        TEST(output_that_takes_a_cpu_stays),
+        TEST(output_that_waits_takes_none),
+        TEST(who_was_woken_and_had_no_cpu_was_not_idle),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
