@@ -1,4 +1,5 @@
 /* Findings: one site or object each, its parts below it. */
+#include "analysis/findings/program_frame.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "present/report/findings_words.h"
@@ -183,6 +184,13 @@ char *finding__in_full(const struct report *report, const struct finding *findin
 
 /* ---- its parts ------------------------------------------------------------------------------- */
 
+/* Within a library of the system: whose call that was is not known. */
+static bool is_in_library(const struct report *report, const struct finding_holder *holder)
+{
+    const struct symbol *symbol = symbols__get(report->symbols, holder->process, holder->site);
+    return symbol && !program_frame__inlined(symbol);
+}
+
 char *finding_part__because_of(const struct report *report, const struct finding *finding,
                                const struct finding_part *part)
 {
@@ -191,6 +199,8 @@ char *finding_part__because_of(const struct report *report, const struct finding
     VEC_EACH (holder, &part->holders, struct finding_holder) {
         if (shown++ >= HOLDERS_MOST || holder->share < HOLDER_FROM)
             break;
+        if (is_in_library(report, holder))
+            continue;
         struct place place = place__of_site(report, holder->process, holder->site, unknown);
         char *name = function__short(place.function);
         text = text__append(text, "%s%s %s", *text ? ", " : "", name,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define CERTAIN_FROM 1.01 /* a gain that is at least so much */
+#define LITTLE_BELOW 1.1  /* a gain that is at most so much */
 #define TOLD_PART 5       /* of their time: what takes so much of it is told */
 
 static char *what_is_wrong(const struct report *report, const struct finding *finding)
@@ -36,10 +37,12 @@ static char *without_it(const struct finding *finding, const struct style *style
         return memory__text("Without that the run would take as long: others are waited for.");
     if (strcmp(gain, "?") == 0)
         return memory__text("What would be gained is not known.");
+    const char *times = style->unicode ? "×" : "x";
+    if (finding->wall_gain[0] < CERTAIN_FROM && finding->wall_gain[1] < LITTLE_BELOW)
+        return memory__format("The run would hardly be faster without: %.2f%s at most.",
+                              finding->wall_gain[1], times);
     if (finding->wall_gain[0] < CERTAIN_FROM)
-        return memory__format("Without that: up to %.*f%s faster.",
-                              finding->wall_gain[1] < 1.095 ? 2 : 1, finding->wall_gain[1],
-                              style->unicode ? "×" : "x");
+        return memory__format("Without that: up to %.1f%s faster.", finding->wall_gain[1], times);
     return memory__format("Without that: %s %s (%s faster).", is_sure ? "about" : "perhaps",
                           duration__format(finding->wall_without_ns, duration), gain);
 }
