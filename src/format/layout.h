@@ -431,7 +431,7 @@ struct heurt_thread_name {
     POINT(LOCK_HELD, 76, 3)                                                                      \
     /* just before the release: SITE(lock kind), lock */                                         \
     POINT(LOCK_RELEASED, 12, 2)                                                                  \
-    /* SITE(0), condition variable, mutex | result */                                            \
+    /* SITE(0 or HEURT_CONDITION_OPENMP_REGION), condition variable, mutex | result */          \
     SPAN(CONDITION_WAIT, 14, 3, 1)                                                               \
     /* SITE(0 signal, 1 broadcast), condition variable */                                        \
     POINT(CONDITION_SIGNALLED, 16, 2)                                                            \
@@ -563,6 +563,7 @@ enum heurt_lock_kind {
 
 /* As the operation of a futex: of pthread_once's flag. */
 #define HEURT_FUTEX_ONCE 64u
+#define HEURT_CONDITION_OPENMP_REGION 1u /* a condition: the next parallel region */
 
 /* Which barrier. */
 enum heurt_barrier_kind {

@@ -419,7 +419,8 @@ struct parallel {
     void (*routine)(void *);
     void *data;
     uint64_t site;
-    void (*meet)(void); /* NULL: left alone; the same for all threads of the team */
+    void (*meet)(void);    /* NULL: left alone; the same for all threads of the team */
+    struct thread *master; /* who calls it; NULL: it is not recorded */
 };
 
 #define LONG_REGION_TICKS 200000
@@ -430,15 +431,45 @@ static uint64_t *ticks_of(uint64_t site)
     return &heurt_state.openmp.region_ticks[place & (OPENMP_SITES - 1)];
 }
 
+/* Between two regions the other threads of a team wait for the next one, spinning first and then by
+ * a futex: a condition that the one who calls regions signals. */
+static void team__is_called(struct thread *master, uint64_t site)
+{
+    if (!master || !master->has_team)
+        return;
+    master->has_team = false;
+    event__write2(master, HEURT_EVENT_CONDITION_SIGNALLED, HEURT_SITE(site, 1), (uintptr_t)master);
+}
+
+static void dock__leave(struct thread *thread)
+{
+    if (!thread || !thread->docked)
+        return;
+    wait__end(thread, HEURT_EVENT_CONDITION_WAIT | 1, thread->docked, 0);
+    thread->docked = 0;
+}
+
+static void dock__enter(struct thread *thread, const struct parallel *parallel)
+{
+    if (!thread || !parallel->master || thread == parallel->master || heurt_state.openmp.has_tasks)
+        return;
+    uint64_t site = HEURT_SITE(HEURT_SITE_ADDRESS(parallel->site), HEURT_CONDITION_OPENMP_REGION);
+    event__write3(thread, HEURT_EVENT_CONDITION_WAIT, site, (uintptr_t)parallel->master, 0);
+    thread->docked = clock__tick();
+}
+
 static void parallel__begin(struct parallel *parallel, void (**routine)(void *), void **data,
                             uint64_t site)
 {
-    *parallel = (struct parallel){*routine, *data, site, NULL};
+    struct thread *thread = hook__thread();
+    *parallel = (struct parallel){*routine, *data, site, NULL, thread};
     uint64_t before = __atomic_load_n(ticks_of(site), __ATOMIC_RELAXED);
-    if (!hook__thread() || (before && before < LONG_REGION_TICKS) || heurt_state.openmp.has_tasks ||
+    team__is_called(thread, HEURT_SITE_ADDRESS(site));
+    if (!thread || (before && before < LONG_REGION_TICKS) || heurt_state.openmp.has_tasks ||
         getenv("OMP_CANCELLATION"))
         return;
     parallel->meet = real(OPENMP_GOMP_barrier, (const void *)HEURT_SITE_ADDRESS(site));
+    thread->has_team = true;
 }
 
 static void parallel__end(const struct parallel *parallel, uint64_t since)
@@ -455,6 +486,7 @@ static void parallel__end(const struct parallel *parallel, uint64_t since)
 static void parallel__run(void *data)
 {
     const struct parallel parallel = *(const struct parallel *)data;
+    dock__leave(hook__thread());
     wait__is_told(hook__thread(), false);
     parallel.routine(parallel.data);
     if (parallel.meet) {
@@ -462,6 +494,7 @@ static void parallel__run(void *data)
         uint64_t since = thread ? clock__tick() : 0;
         parallel.meet();
         barrier__met(thread, parallel.site, since);
+        dock__enter(thread, &parallel);
     }
     wait__is_told(hook__thread(), true);
 }

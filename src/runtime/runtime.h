@@ -120,9 +120,11 @@ struct thread {
     bool roams;         /* its creator was not held, so it is not */
     bool leaves_itself; /* its record ends where its routine returns (hook_key.c) */
     bool is_in_wait;    /* a wait is told: futexes and yields that it is made of are not */
+    bool has_team;      /* threads wait for its next parallel region (hook_openmp.c) */
     char name[16];      /* as last defined */
     struct poll poll;
     uint64_t refused; /* tick of the last try that found a lock taken; 0: there was none */
+    uint64_t docked;  /* tick since which it waits for a parallel region; 0: it does not */
     struct once once;
     struct kernel kernel;
     int32_t loops[HEURT_LOOPS_MAX];      /* by number: iterations until the next mark */

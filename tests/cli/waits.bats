@@ -95,6 +95,9 @@ once_in() {
     [ "$(json 'classes[function=omp barrier].count' | sum)" = $((2 * regions * threads)) ]
     if ldd "$PROGRAMS/openmp" | grep -q libgomp; then # of the first region at least
         is_number_above $((threads - 1)) "$(json 'classes[function=end of omp parallel].count' | sum)"
+        # Between the regions all but the one who calls them wait for the next one: that is no loss.
+        is_number_above $((threads - 2)) "$(json 'classes[function=wait for omp parallel].count' | sum)"
+        ! json 'classes[function=wait for omp parallel].idle' | grep -v true
     fi
     json 'classes[kind=barrier].caller.file' | grep -F openmp.c
     ! json 'classes[function=omp critical].caller.file' | grep -vF openmp.c

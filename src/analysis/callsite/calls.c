@@ -101,7 +101,9 @@ static void describe(const struct event *event, struct call *call)
         describe_lock(event, call);
         return;
     case CLASS_CONDITION:
-        call->function = "pthread_cond_wait";
+        call->variant = HEURT_SITE_HOW(event->payload[0]);
+        call->function = call->variant == HEURT_CONDITION_OPENMP_REGION ? "wait for omp parallel"
+                                                                        : "pthread_cond_wait";
         return;
     case CLASS_BARRIER:
         call->variant = HEURT_SITE_HOW(event->payload[0]);
