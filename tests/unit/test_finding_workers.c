@@ -139,6 +139,23 @@ static void a_wait_for_a_lock_made_of_a_condition_is_one_for_a_lock(void **state
     findings__free(findings);
 }
 
+static void who_yields_in_a_loop_does_not_wait_for_what_is_not_known(void **state)
+{
+    struct scene *scene = *state;
+    scene__start(scene, 0, BEGIN);
+    for (uint64_t from = BEGIN; from < END; from += 100) {
+        PUT(scene, 0, from, HEURT_EVENT_SLEEP, HEURT_SITE(ASKS, HEURT_SLEEP_YIELD), 0);
+        scene__put(scene, 0, from + 60, HEURT_EVENT_SLEEP LEFT, (uint64_t[]){0}, 1);
+    }
+    end(scene, 0, 10000);
+    symbols__put(scene->symbols, 0, ASKS, &(struct symbol){.function = "wait_for_flag"});
+    struct findings *findings = find(scene);
+    const struct role *role = VEC_AT(&findings->roles, struct role, 0);
+    assert_int_equal(role->asked_ns, 100 * 60);
+    assert_int_equal(role->component_ns[COMPONENT_OTHER_BLOCKED], 0);
+    findings__free(findings);
+}
+
 /* ---- what takes CPUs ------------------------------------------------------------------------- */
 
 /* Four threads by turns have the only lock, for 1 ms each time and 100 ms in all, and are in a call
@@ -219,6 +236,7 @@ int main(void)
         TEST(who_posts_and_ends_was_joined),
         TEST(who_posts_and_goes_on_had_a_lock),
         TEST(a_wait_for_a_lock_made_of_a_condition_is_one_for_a_lock),
+        TEST(who_yields_in_a_loop_does_not_wait_for_what_is_not_known),
         TEST(output_that_takes_a_cpu_stays),
         TEST(output_that_waits_takes_none),
         TEST(who_was_woken_and_had_no_cpu_was_not_idle),

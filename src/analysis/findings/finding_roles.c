@@ -84,14 +84,16 @@ static void move_known_class(const struct finder *finder, const struct profile_c
 {
     enum component from = class_kind__component(class->what.at.kind);
     uint64_t sum_ns = trace__ns(finder->trace, class->accumulator->component_sum[from]);
-    if (class__is_call(class) || to == from)
+    bool asks = (class->what.at.kind == CLASS_YIELD && to == COMPONENT_OTHER_BLOCKED) ||
+                class->what.at.kind == CLASS_SLEEP; /* the others are idle */
+    if (class__is_call(class) || (to == from && !asks))
         return;
     VEC_EACH (row, &class->threads, struct profile_thread_row) {
         double part = class->sum_ns ? (double)row->sum_ns / (double)class->sum_ns : 0;
-        uint64_t *ns = lives[row->thread].component_ns;
-        uint64_t moved_ns = ns__smaller(part_of(sum_ns, part), ns[from]);
-        ns[from] -= moved_ns;
-        ns[to] += moved_ns;
+        struct role *life = &lives[row->thread];
+        uint64_t moved_ns = ns__smaller(part_of(sum_ns, part), life->component_ns[from]);
+        life->component_ns[from] -= moved_ns;
+        *(asks ? &life->asked_ns : &life->component_ns[to]) += moved_ns;
     }
 }
 
@@ -199,6 +201,7 @@ static void add(struct role *role, const struct role *life, uint64_t threads)
     role->lifetime_ns += life->lifetime_ns;
     role->idle_ns += life->idle_ns;
     role->joined_ns += life->joined_ns;
+    role->asked_ns += life->asked_ns;
     for (int i = 0; i < COMPONENTS; i++)
         role->component_ns[i] += life->component_ns[i];
 }

@@ -5,7 +5,8 @@
  * from those that had none. The times of all roles add up to the lives of all threads.
  *
  * Idle is what a thread waited for work, events, time or the end of others (findings.h); it is in
- * no component then. Names belong to the trace. */
+ * no component then; nor is what it yielded, or slept between two looks at what others do. Names
+ * belong to the trace. */
 #ifndef HEURT_ANALYSIS_FINDINGS_ROLES_H
 #define HEURT_ANALYSIS_FINDINGS_ROLES_H
 
@@ -21,8 +22,9 @@ struct role {
     uint32_t thread; /* the first one: index into trace__threads */
     uint64_t threads;
     uint64_t lifetime_ns, idle_ns;
-    uint64_t joined_ns;                /* of the idle time: waited for the end of other threads */
-    uint64_t component_ns[COMPONENTS]; /* with idle_ns they add up to lifetime_ns */
+    uint64_t joined_ns; /* of the idle time: waited for the end of other threads */
+    uint64_t asked_ns;  /* yielded in a loop, or slept while it asked for something */
+    uint64_t component_ns[COMPONENTS]; /* with idle_ns and asked_ns they add up to lifetime_ns */
 };
 
 #endif

@@ -116,6 +116,10 @@ static void put_bars(const struct report *report, const struct role *role,
         put_bar(&flow, "idle", (double)role->idle_ns / all_ns);
     else
         others_ns = role->idle_ns;
+    if ((double)role->asked_ns >= BAR_FROM * all_ns)
+        put_bar(&flow, "yielding or asking", (double)role->asked_ns / all_ns);
+    else
+        others_ns += role->asked_ns;
     for (unsigned shown = 0; shown < COMPONENT_RUNNING; shown++) {
         unsigned most = largest_but_running(left);
         if ((double)left[most] < BAR_FROM * all_ns)

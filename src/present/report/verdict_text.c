@@ -55,6 +55,7 @@ static void sum_roles(const struct report *report, struct role *sum)
             continue;
         sum->lifetime_ns += role->lifetime_ns;
         sum->idle_ns += role->idle_ns;
+        sum->asked_ns += role->asked_ns;
         for (unsigned i = 0; i < COMPONENTS; i++)
             sum->component_ns[i] += role->component_ns[i];
     }
@@ -80,6 +81,9 @@ static char *nothing_wrong(const struct report *report)
         text = text__append(
             text, " and wanted a CPU for %s",
             share__format((double)sum.component_ns[COMPONENT_RUNNABLE] / all_ns, share));
+    if (sum.asked_ns >= sum.lifetime_ns / TOLD_PART)
+        text = text__append(text, " and yielded or asked for %s",
+                            share__format((double)sum.asked_ns / all_ns, share));
     if (sum.component_ns[COMPONENT_OTHER_BLOCKED] >= sum.lifetime_ns / TOLD_PART)
         text = text__append(
             text, " and waited for %s, for what is not known",
