@@ -529,6 +529,9 @@ enum heurt_event_id {
 #define HEURT_BACK(ticks, cpu) HEURT_SITE(ticks, cpu)
 #define HEURT_NOT_KNOWN HEURT_TICK_MASK
 
+/* The note of a process of which nothing is recorded any more. */
+#define HEURT_NOTE_LEAVES "The process changes its user: what it does then is not recorded."
+
 /* Why a thread was off the CPU. */
 enum heurt_off {
     HEURT_OFF_BLOCKED = 0,   /* it waited for something that is not told here */

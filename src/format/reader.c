@@ -367,6 +367,14 @@ void trace__bounds_ns(const struct trace *trace, uint64_t *from_ns, uint64_t *to
     *to_ns = trace__since_start_ns(trace, end_tick(trace));
 }
 
+bool trace_process__left(const struct trace_process *process)
+{
+    VEC_EACH (note, &process->notes, const char *)
+        if (strcmp(*note, HEURT_NOTE_LEAVES) == 0)
+            return true;
+    return false;
+}
+
 const struct trace_process *trace__process_of(const struct trace *trace, uint32_t serial)
 {
     return serial == HEURT_NO_SERIAL ? NULL : trace__process(trace, serial);

@@ -214,6 +214,9 @@ void trace__bounds_ns(const struct trace *trace, uint64_t *from_ns, uint64_t *to
 
 /* The image with that serial, or NULL. */
 const struct trace_process *trace__process_of(const struct trace *trace, uint32_t serial);
+/* Whether it has changed its user: nothing is recorded of it from then on but what the kernel told.
+ */
+bool trace_process__left(const struct trace_process *process);
 
 const struct trace_function *trace_process__function(const struct trace_process *process,
                                                      uint32_t id); /* id even; or NULL */

@@ -207,14 +207,10 @@ static void leave_session(const char *note)
 
 /* ---- who changes its user -------------------------------------------------------------------- */
 
-#define CHANGES_USER                                                                               \
-    "The process changes its user: it leaves the recording, and what it does from then on is not " \
-    "known."
-
 long user__changed(long result)
 {
     if (result == 0)
-        leave_session(CHANGES_USER);
+        leave_session(HEURT_NOTE_LEAVES);
     return result;
 }
 

@@ -35,10 +35,12 @@ void finder__count_worker(struct finder *finder, size_t thread)
 }
 
 /* A process other than the first whose threads never ended by themselves: it was killed, so
- * nobody waited for what it did. */
+ * nobody waited for what it did. Of one that left the recording it is not known. */
 static bool was_killed(const struct trace *trace, uint32_t process)
 {
     trace = trace__whole(trace) ?: trace;
+    if (trace_process__left(trace__process_at(trace, process)))
+        return false;
     VEC_EACH (thread, trace__threads(trace), struct trace_thread)
         if (thread->process == process && thread->ended)
             return false;
@@ -453,9 +455,23 @@ static void add_woken(const struct finder *finder, uint64_t *ns, uint64_t *sum)
     }
 }
 
+/* What a process waited for that has left the recording may be work as well. */
+static void pass_over_those_that_left(const struct finder *finder, uint64_t *ns, uint64_t *sum)
+{
+    for (size_t i = 0; i < finder->profile->threads.count; i++) {
+        uint32_t process = trace__thread_at(finder->trace, i)->process;
+        if (!trace_process__left(trace__process_at(finder->trace, process)))
+            continue;
+        *sum -= ns[i];
+        ns[i] = 0;
+    }
+}
+
 static void add_of_component(struct finder *finder, enum component component)
 {
     uint64_t sum, *ns = finder__outside(finder, component, &sum);
+    if (component == COMPONENT_OTHER_BLOCKED)
+        pass_over_those_that_left(finder, ns, &sum);
     if (component == COMPONENT_RUNNABLE)
         add_woken(finder, ns, &sum);
     if (component == COMPONENT_RUNNABLE)

@@ -381,8 +381,11 @@ char *report__not_looked_at(const struct report *report)
                              : "";
     const char *lines =
         has_samples(report) ? "" : ", sharing of cache lines (the program was not sampled)";
-    char *text = memory__format("Not looked at: %s%smemory bandwidth%s%s%s.", unseen,
-                                *unseen ? ", " : "", lines, functions, kernel);
+    char *left = report__left_words(report);
+    char *text =
+        memory__format("Not looked at: %s%s%s%smemory bandwidth%s%s%s.", left, *left ? ", " : "",
+                       unseen, *unseen ? ", " : "", lines, functions, kernel);
+    free(left);
     free(unseen);
     return text;
 }
@@ -390,11 +393,15 @@ char *report__not_looked_at(const struct report *report)
 /* Below findings: what is large enough to hide another one. */
 static void put_unseen(const struct report *report, const struct style *style, FILE *out)
 {
+    char *all = report__left_words(report);
     if (profile__unseen(report->profile) >= UNSEEN_LARGE) {
         char *unseen = report__unseen_words(report);
-        paragraph__take(style, out, "  ", memory__format("Not looked at: %s.", unseen));
+        all = text__join(all, ", ", unseen);
         free(unseen);
     }
+    if (*all)
+        paragraph__take(style, out, "  ", memory__format("Not looked at: %s.", all));
+    free(all);
     text__runtimes(report, style, out);
 }
 

@@ -60,6 +60,41 @@ const struct runtime_kind *runtime__next(const struct report *report,
     return NULL;
 }
 
+/* Processes that have left, and their part of the threads' CPU time. */
+static unsigned processes_that_left(const struct report *report, double *share)
+{
+    unsigned count = 0;
+    uint64_t all_ns = 0, theirs_ns = 0;
+    VEC_EACH (process, trace__processes(report->trace), struct trace_process)
+        count += trace_process__left(process);
+    for (size_t i = 0; count && i < report->profile->threads.count; i++) {
+        uint32_t process = trace__thread_at(report->trace, i)->process;
+        uint64_t ns = VEC_AT(&report->profile->threads, struct profile_thread, i)->cpu_ns;
+        ns = ns != UINT64_MAX ? ns : 0;
+        all_ns += ns;
+        theirs_ns += trace_process__left(trace__process_at(report->trace, process)) ? ns : 0;
+    }
+    *share = all_ns ? (double)theirs_ns / (double)all_ns : 0;
+    return count;
+}
+
+char *report__left_words(const struct report *report)
+{
+    char share[16], number[32];
+    double part;
+    unsigned count = processes_that_left(report, &part);
+    return count ? memory__format("%s process%s that changed %s user (%s of the time on a CPU)",
+                                  count__format(count, number), count == 1 ? "" : "es",
+                                  count == 1 ? "its" : "their", share__format(part, share))
+                 : memory__text("");
+}
+
+bool report__saw_little(const struct report *report)
+{
+    double part;
+    return processes_that_left(report, &part) && part >= UNSEEN_MOST;
+}
+
 char *report__unseen_words(const struct report *report)
 {
     double unseen = profile__unseen(report->profile);

@@ -6,9 +6,15 @@
 
 #define UNSEEN_TOLD 0.005 /* of the time on a CPU */
 #define UNSEEN_LARGE 0.1  /* may hide a finding */
+#define UNSEEN_MOST 0.5   /* nothing can be said of the program */
 
 /* profile__unseen as words; "": less than UNSEEN_TOLD. To be freed. */
 char *report__unseen_words(const struct report *report);
+
+/* Processes that left the recording, and their part of the time on a CPU; "": none. To be freed. */
+char *report__left_words(const struct report *report);
+/* Most of the time on a CPU was theirs. */
+bool report__saw_little(const struct report *report);
 
 /* A language's or library's own threads and waits, by the files that a process has mapped. */
 #define RUNTIME_GLOBS 4

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "present/report/findings_words.h"
 #include "present/report/report_parts.h"
+#include "present/report/unseen.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +69,10 @@ static char *nothing_wrong(const struct report *report)
     struct role sum = {0};
     sum_roles(report, &sum);
     double all_ns = (double)sum.lifetime_ns;
-    char *text = memory__text("No interference found");
+    char *text = memory__text(report__saw_little(report)
+                                  ? "Little can be said: most of the work was in processes that "
+                                    "changed their user, which left the recording"
+                                  : "No interference found");
     if (sum.lifetime_ns)
         text =
             text__append(text, ": %s worked %s of %s time", workers,
