@@ -34,7 +34,8 @@
 /* How often each class of hooked calls still runs until its next call stack is taken. */
 struct class_countdown {
     uint64_t key; /* 0: free */
-    int64_t left;
+    int32_t left;
+    uint32_t gap; /* that the last one left */
 };
 #define CLASS_COUNTDOWNS 1024
 
@@ -568,8 +569,9 @@ static inline bool program__is_single_threaded(void)
 
 /* ---- call stacks (stack.c) ------------------------------------------------------------------- */
 
-/* Takes a call stack when this occurrence of the class is the first or an N-th one. key: site and
- * object. Called just before the event that it belongs to, from the hook itself. */
+/* Takes a call stack when this occurrence of the class is the first or an N-th one, or one of the
+ * few that are taken sooner, at growing distances. key: site and object. Called just before the
+ * event that it belongs to, from the hook itself. */
 void stack__consider(struct thread *thread, uint64_t key);
 
 /* The same for a patched function at its entry, whose counter has run out.

@@ -112,6 +112,15 @@ static __attribute__((noinline)) void take_here(struct thread *thread, uint64_t 
 }
 
 #define PROBES 4
+#define GAP_GROWS 8u /* by so much, until it is the one that is asked for */
+
+/* What a place does first is often not what it does most: a wait that all kinds of waits go through
+ * would be called after the first of them. */
+static uint32_t next_gap(uint32_t gap)
+{
+    uint32_t most = (uint32_t)heurt_state.settings.stack_every;
+    return gap < most / GAP_GROWS ? gap * GAP_GROWS : most;
+}
 
 void stack__consider(struct thread *thread, uint64_t key)
 {
@@ -130,13 +139,15 @@ void stack__consider(struct thread *thread, uint64_t key)
         if (found->key == 0) {
             found->key = key;
             found->left = 0;
+            found->gap = 1;
             break;
         }
         /* The last of them is shared by classes that find no place of their own. */
     }
     if (likely(--found->left >= 0))
         return;
-    found->left = heurt_state.settings.stack_every - 1;
+    found->gap = next_gap(found->gap);
+    found->left = (int32_t)found->gap - 1;
     take_here(thread, 0);
 }
 

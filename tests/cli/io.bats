@@ -88,3 +88,28 @@ C
     json 'classes[function=fdatasync].object_name' | grep -q 'parents\.log$' || fail "$(<report.json)"
     json 'classes[function=write].object_name' | grep -q 'of_child\.log$' || fail "$(<report.json)"
 }
+
+@test "a place that many go through has call stacks of most of them, not of the first alone" {
+    compile many <<'C' || return 1
+#include <fcntl.h>
+#include <unistd.h>
+static char byte;
+static int file;
+__attribute__((noinline)) static void take(void) { read(file, &byte, 1); __asm__ volatile(""); }
+__attribute__((noinline)) static void first(void) { take(); __asm__ volatile(""); }
+__attribute__((noinline)) static void later(void) { take(); __asm__ volatile(""); }
+int main(void)
+{
+    file = open("/dev/zero", O_RDONLY);
+    first();
+    for (int i = 0; i < 1000; i++)
+        later();
+    return 0;
+}
+C
+    record -o t --no-choice ./many
+    expect_status 0
+    report_json t
+    [ "$(json 'classes[function=read].stacks[0].frames[1].function' | sort -u)" = later ] ||
+        fail "$(json 'classes[function=read].stacks')"
+}
