@@ -360,12 +360,11 @@ static int create_trace(struct recording *recording, struct trace_writer **write
 /* ---- before: can it be recorded? ------------------------------------------------------------- */
 
 /* Says what stands in the way; the program is run all the same. True when it can be recorded. */
-static bool warn_about_binary(const char *name, const struct binary *binary)
+static bool warn_about_binary(const char *name, const struct binary *binary, struct error *why)
 {
-    struct error error;
-    bool recordable = binary__is_recordable(binary, &error);
+    bool recordable = binary__is_recordable(binary, why);
     if (!recordable)
-        say("%s runs without being recorded: %s", name, error.text);
+        say("%s runs without being recorded: %s", name, why->text);
     return recordable;
 }
 
@@ -622,9 +621,9 @@ static int record(struct recording *recording, const struct binary *binary, int 
     struct attendants attendants = {.planner = {.fd = -1}};
     struct planner *planner = &attendants.planner;
     struct trace_writer *writer = NULL;
-    struct error error;
+    struct error error, why;
     char *library = NULL;
-    bool recordable = warn_about_binary(recording->command[0], binary);
+    bool recordable = warn_about_binary(recording->command[0], binary, &why);
     bool chooses = recordable && is_automatic(recording);
     cut_file__is_survived();
     recording->instructions = recording->instructions && can_count_instructions(recording);
@@ -641,6 +640,8 @@ static int record(struct recording *recording, const struct binary *binary, int 
         listen_to_program(recording, planner, writer);
     if (binary->is_go)
         trace_writer__meta(writer, "runtime", "(go)");
+    if (!recordable)
+        trace_writer__meta(writer, "why_nothing", why.text);
     enum heurt_clock clock = trace_writer__session(writer)->clock;
     bool patches = chooses || (has_request(recording) && overhead_permille(recording));
     if (patches || (recordable && !recording->no_kernel))

@@ -52,6 +52,8 @@ state_of() { # KEY
     "$CC" -static -o static static.c
     run -1 "$HEURT" check ./static
     [[ $output == *'statically linked'* ]]
+    "$HEURT" record --quiet -o t ./static # its report says why there is nothing
+    "$HEURT" report -i t | grep -F 'Nothing was recorded: ' | grep -F static
     printf '#!/bin/sh\n' >script && chmod +x script
     "$HEURT" check --json ./script >table
     [ "$("$JSON_GET" table 'program.facilities[key=recordable].state')" = partly ]

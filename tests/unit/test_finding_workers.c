@@ -156,6 +156,44 @@ static void who_yields_in_a_loop_does_not_wait_for_what_is_not_known(void **stat
     findings__free(findings);
 }
 
+/* ---- a runtime's scheduler ------------------------------------------------------------------- */
+
+static const struct finding *find_futex(struct scene *scene, const struct symbol *site,
+                                        struct findings **findings)
+{
+    for (uint32_t thread = 0; thread < 2; thread++)
+        scene__start(scene, thread, BEGIN);
+    for (uint64_t from = BEGIN; from < END; from += 100) {
+        PUT(scene, 0, from, HEURT_EVENT_FUTEX_WAIT, SITE, PERMIT);
+        PUT(scene, 1, from + 50, HEURT_EVENT_FUTEX_WOKEN, POSTS, PERMIT);
+        PUT(scene, 0, from + 60, HEURT_EVENT_FUTEX_WAIT LEFT, 0);
+    }
+    end(scene, 0, 4000);
+    end(scene, 1, 10000);
+    symbols__put(scene->symbols, 0, SITE, site);
+    *findings = find(scene);
+    return find_kind(*findings, FINDING_CONDITION);
+}
+
+static void threads_of_go_that_wait_for_a_goroutine_are_idle(void **state)
+{
+    struct findings *findings;
+    assert_null(find_futex(*state,
+                           &(struct symbol){.function = "runtime.futex.abi0",
+                                            .file = "/usr/lib/go/src/runtime/sys_linux_amd64.s"},
+                           &findings));
+    assert_int_equal(findings->idle_ns, 100 * 60);
+    findings__free(findings);
+}
+
+static void a_futex_of_the_program_is_no_scheduler(void **state)
+{
+    struct findings *findings;
+    assert_non_null(find_futex(
+        *state, &(struct symbol){.function = "runtime_wait", .file = "/src/app.c"}, &findings));
+    findings__free(findings);
+}
+
 /* ---- what takes CPUs ------------------------------------------------------------------------- */
 
 /* Four threads by turns have the only lock, for 1 ms each time and 100 ms in all, and are in a call
@@ -237,6 +275,8 @@ int main(void)
         TEST(who_posts_and_goes_on_had_a_lock),
         TEST(a_wait_for_a_lock_made_of_a_condition_is_one_for_a_lock),
         TEST(who_yields_in_a_loop_does_not_wait_for_what_is_not_known),
+        TEST(threads_of_go_that_wait_for_a_goroutine_are_idle),
+        TEST(a_futex_of_the_program_is_no_scheduler),
         TEST(output_that_takes_a_cpu_stays),
         TEST(output_that_waits_takes_none),
         TEST(who_was_woken_and_had_no_cpu_was_not_idle),

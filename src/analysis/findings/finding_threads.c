@@ -257,6 +257,8 @@ void finder__find_workers(struct finder *finder)
 bool class__is_idle(const struct finder *finder, uint32_t place)
 {
     const struct profile_class *class = profile_class_at(finder->profile, place);
+    if (program_frame__is_scheduler(finder->symbols, &class->what))
+        return true;
     return class->idle && !class__is_call(class) && finder->partner[place] == NO_GROUP &&
            (class->joins || !program_frame__takes_lock(finder->symbols, &class->what));
 }

@@ -176,6 +176,15 @@ static struct lock_frames find_lock(const struct symbols *symbols,
     return found;
 }
 
+/* Go's threads wait there for a goroutine that can go on, whatever goroutines wait for. */
+bool program_frame__is_scheduler(const struct symbols *symbols,
+                                 const struct class_definition *class)
+{
+    const struct symbol *site = symbols__get(symbols, class->at.process, class->at.site);
+    return class->at.kind == CLASS_FUTEX && site && site->file &&
+           strncmp(site->function, "runtime.futex", 13) == 0 && strstr(site->file, "/src/runtime/");
+}
+
 bool program_frame__takes_lock(const struct symbols *symbols, const struct class_definition *class)
 {
     return find_lock(symbols, class).outermost;

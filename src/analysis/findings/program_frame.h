@@ -21,6 +21,9 @@ const struct symbol *program_frame__inlined(const struct symbol *symbol);
 const struct symbol *program_frame__in_stack(const struct symbols *symbols,
                                              const struct class_definition *class);
 
+/* A runtime's own scheduler waits there for work, of which the program tells nothing. */
+bool program_frame__is_scheduler(const struct symbols *symbols,
+                                 const struct class_definition *class);
 /* The class waits by something else (a condition, a futex, a semaphore, descriptors) in code that
  * takes a lock on behalf of its caller: a monitor, or a lock of the program's own, by the names in
  * its stack. */

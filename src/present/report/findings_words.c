@@ -310,8 +310,9 @@ char *finding__subject(const struct report *report, const struct finding *findin
 static const char *const tries[FINDING_CATEGORIES][TRIES_MOST] = {
     [FINDING_LOCK] = {"do less while the lock is held",
                       "divide the lock: one for each part of the data", "let readers share it"},
-    [FINDING_CONDITION] = {"more room in the queue, so that its two sides need not go in step",
-                           "wake one thread for one item", "hand over several items at a time"},
+    [FINDING_CONDITION] = {"do less before the others are woken",
+                           "more room in a queue, so that its two sides need not go in step",
+                           "hand over several items at a time"},
     [FINDING_BARRIER] = {"divide the late thread's work among the others",
                          "deal out smaller pieces of work"},
     [FINDING_LATCH] = {"divide the late thread's work among the others",

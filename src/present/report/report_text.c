@@ -104,13 +104,18 @@ static size_t patched_functions(const struct report *report)
     "To look into the program's own functions: heurt record --hot CMD finds the busy ones and " \
     "records them."
 
+/* free() it. */
+static char *why_nothing(const struct report *report)
+{
+    const char *why = trace__meta(report->trace, "why_nothing");
+    return why ? memory__format("Nothing was recorded: %s.", why)
+               : memory__text("Nothing was recorded: heurt was in no process of this run. That is "
+                              "so of programs that are statically linked, have another user's "
+                              "rights, or clear their environment. heurt check PROGRAM tells.");
+}
+
 static const char *advice(const struct report *report)
 {
-    if (report->profile->threads.count == 0)
-        return "Nothing was recorded: heurt was in no process of this run. That is so of programs "
-               "that "
-               "are statically linked, have another user's rights, or clear their environment. "
-               "heurt check PROGRAM tells.";
     if (report->profile->events == 0)
         return "Nothing was recorded: the program called none of the functions that heurt knows "
                "(locks, waits, input and output, sleep). " LOOK_INTO_FUNCTIONS;
@@ -122,6 +127,13 @@ static const char *advice(const struct report *report)
                  "occurrence. " LOOK_INTO_FUNCTIONS
                : "No known call (lock, wait, input, output) took longer than it "
                  "must. " LOOK_INTO_FUNCTIONS;
+}
+
+static void put_advice(const struct report *report, const struct style *style, FILE *out)
+{
+    char *text =
+        report->profile->threads.count == 0 ? why_nothing(report) : memory__text(advice(report));
+    paragraph__take(style, out, "  ", text);
 }
 
 static void put_none_above(const struct report *report, const struct style *style, FILE *out)
@@ -150,7 +162,7 @@ static void put_ranking(const struct report *report, const struct style *style, 
 {
     fputc('\n', out);
     if (!first_of(report, STANDING_RANKED)) {
-        paragraph__put(style, out, INK_PLAIN, "  ", advice(report));
+        put_advice(report, style, out);
         return;
     }
     bool gain = style->columns == 0 || style->columns >= GAIN_FROM_COLUMNS;
@@ -294,7 +306,7 @@ static void put_first_screen(const struct report *report, const struct style *st
     text__ignored(report, style, out);
     fputc('\n', out);
     if (report->profile->events == 0)
-        paragraph__put(style, out, INK_PLAIN, "  ", advice(report));
+        put_advice(report, style, out);
     else
         put_what_was_found(report, style, out);
     text__sampled(report, style, out);

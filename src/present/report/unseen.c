@@ -27,7 +27,12 @@ static const struct runtime_kind kinds[] = {
      {"libv8*", "libnode*", "node", "nodejs"},
      "functions in C++, waits of its threads",
      "compiled JavaScript"},
-    {"Go", {"(go)"}, "functions, threads", "goroutines, and their waits for each other"},
+    {"Go",
+     {"(go)"},
+     "functions, threads",
+     "goroutines, and their waits for each other (Go's own profiles of mutexes and blocking tell "
+     "them)",
+     true},
 };
 
 static bool is_of(const struct runtime_kind *kind, const char *name)

@@ -69,7 +69,13 @@ static char *nothing_wrong(const struct report *report)
     struct role sum = {0};
     sum_roles(report, &sum);
     double all_ns = (double)sum.lifetime_ns;
-    char *text = memory__text(report__saw_little(report)
+    const struct runtime_kind *kind = NULL;
+    bool hides_waits = false;
+    while ((kind = runtime__next(report, kind)))
+        hides_waits |= kind->hides_waits;
+    char *text = memory__text(hides_waits ? "No interference found among its threads, and what "
+                                            "goes on in its runtime is not seen"
+                              : report__saw_little(report)
                                   ? "Little can be said: most of the work was in processes that "
                                     "changed their user, which left the recording"
                                   : "No interference found");
