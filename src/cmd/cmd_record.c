@@ -392,6 +392,7 @@ enum { PREPARE_LEAST_MS = 4, PREPARE_MOST_MS = 64 };
 struct attendants {
     struct planner planner;
     struct automatic *automatic; /* or NULL */
+    struct stop_log *stops;      /* NULL: nothing is ever stopped */
     struct tracepoints *tracepoints;
     struct pack_ahead *ahead; /* or NULL */
 };
@@ -578,7 +579,7 @@ static int run_command(const struct recording *recording, const struct binary *b
     struct usage_before before = usage__begin();
     struct kernel_log *kernel_log = NULL;
     if (code == 0 && !recording->no_kernel && !recording->aggregate)
-        kernel_log = kernel_log__start(launch.pid, writer);
+        kernel_log = kernel_log__start(launch.pid, writer, attendants->stops);
     if (code == 0)
         attendants->tracepoints = tracepoints__attach(launch.pid, writer);
     if (code == 0 && (code = launch__go(&launch, &error)) < 0)
@@ -648,12 +649,18 @@ static int record(struct recording *recording, const struct binary *binary, int 
         attendants.automatic = automatic__new(
             patches ? recording->directory : NULL, &recording->request, planner, writer,
             chooses ? recording->choose_after_ns : 0, !recording->no_loops, say);
+    if (attendants.automatic) {
+        attendants.stops =
+            stop_log__new(clock == HEURT_CLOCK_TSC ? CLOCK_MONOTONIC_RAW : CLOCK_MONOTONIC);
+        automatic__tell_stops(attendants.automatic, attendants.stops);
+    }
     int status = run_command(recording, binary, library, &attendants, writer, wait_status);
     planner__close(planner);
     planner__finish(planner, writer, say);
     if (attendants.automatic && !status)
         automatic__conclude(attendants.automatic, recording->command[0], recording->quiet);
     automatic__free(attendants.automatic);
+    stop_log__free(attendants.stops);
     tracepoints__stop(attendants.tracepoints, writer);
     free(library);
     code = trace_writer__finish(writer, *wait_status, session_clock__pair(clock), &error);

@@ -456,6 +456,12 @@ static bool yields(const struct open_span *span)
     return span->id == HEURT_EVENT_SLEEP && span->class->component == COMPONENT_OTHER_BLOCKED;
 }
 
+/* At so many open spans the innermost is no wait. */
+static bool is_work(const struct fold *fold, uint32_t depth)
+{
+    return !depth || fold->spans[depth - 1].class->component == COMPONENT_RUNNING;
+}
+
 static void off_cpu(struct fold *fold, const struct event *event)
 {
     if (event->words < 2)
@@ -474,9 +480,14 @@ static void off_cpu(struct fold *fold, const struct event *event)
     uint64_t *parts = parts_at(fold, depth);
     if (how != HEURT_OFF_PREEMPTED && runnable != HEURT_NOT_KNOWN)
         parts[COMPONENT_RUNNABLE] += take(&ticks, runnable);
+    if (how == HEURT_OFF_STOPPED && is_work(fold, depth)) {
+        fold->state->overhead += ticks;
+        if (depth)
+            fold->spans[depth - 1].overhead += ticks;
+        return;
+    }
     /* What a known wait waits for, its kind tells. */
-    if (!depth || how == HEURT_OFF_PREEMPTED || how == HEURT_OFF_FAULT ||
-        fold->spans[depth - 1].class->component == COMPONENT_RUNNING)
+    if (how == HEURT_OFF_PREEMPTED || how == HEURT_OFF_FAULT || is_work(fold, depth))
         parts[off__component(how)] += ticks;
     state->fault_off += how == HEURT_OFF_FAULT ? ticks : 0;
 }

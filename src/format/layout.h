@@ -539,6 +539,7 @@ enum heurt_off {
     HEURT_OFF_FAULT = 2,     /* a page had to be fetched */
     HEURT_OFF_FUTEX = 3,     /* in futex(2): known only when the recorder may see tracepoints */
     HEURT_OFF_DISK = 4,      /* a block device: likewise */
+    HEURT_OFF_STOPPED = 5,   /* the recorder had stopped its process, to patch it */
 };
 
 enum heurt_fault {

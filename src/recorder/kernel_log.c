@@ -19,6 +19,7 @@ struct kernel_log {
     struct trace_writer *writer;
     struct task_events *events;
     struct task_log *tasks;
+    struct stop_log *stops; /* or NULL */
     clockid_t clock;
     bool by_counter; /* the trace's ticks are the counter's, else ns of CLOCK_MONOTONIC */
     int stop_fd;
@@ -70,6 +71,12 @@ static bool read_delay(void *context, uint32_t pid, uint32_t tid, uint64_t *ns)
     const char *space = strchr(text, ' ');
     *ns = space ? strtoull(space, &end, 10) : 0;
     return space && end != space + 1;
+}
+
+static bool was_stopped(void *context, uint32_t pid, uint64_t ns)
+{
+    const struct kernel_log *log = context;
+    return stop_log__covers(log->stops, pid, ns);
 }
 
 /* ---- the thread ------------------------------------------------------------------------------ */
@@ -132,12 +139,13 @@ static void free_log(struct kernel_log *log)
     free(log);
 }
 
-struct kernel_log *kernel_log__start(pid_t pid, struct trace_writer *writer)
+struct kernel_log *kernel_log__start(pid_t pid, struct trace_writer *writer, struct stop_log *stops)
 {
     struct heurt_session *session = trace_writer__session(writer);
     struct kernel_log *log = memory__zeroed(1, sizeof *log);
     struct task_costs costs;
     log->writer = writer;
+    log->stops = stops;
     log->by_counter = session->clock == HEURT_CLOCK_TSC;
     log->clock = log->by_counter ? CLOCK_MONOTONIC_RAW : CLOCK_MONOTONIC;
     log->stop_fd = eventfd(0, EFD_CLOEXEC);
@@ -145,6 +153,7 @@ struct kernel_log *kernel_log__start(pid_t pid, struct trace_writer *writer)
     log->tasks = task_log__new(&(struct task_log_settings){
         .write = write_run,
         .delay = read_delay,
+        .stopped = was_stopped,
         .context = log,
         .way_of_fault_ns = costs.way_of_fault_ns,
         .ticks_are_ns = !log->by_counter,

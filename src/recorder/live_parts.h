@@ -59,8 +59,9 @@ struct live {
     const char *directory;
     struct planner *planner;
     struct trace_writer *writer;
-    struct vec functions; /* struct live_function */
-    struct vec loops;     /* struct live_function */
+    struct stop_log *stops; /* or NULL: nobody asks */
+    struct vec functions;   /* struct live_function */
+    struct vec loops;       /* struct live_function */
     struct map function_of_place, loop_of_place;
     struct vec modules;   /* struct trace_module *: of functions, own copies */
     struct vec processes; /* struct live_process */

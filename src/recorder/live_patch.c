@@ -451,13 +451,17 @@ static void change_process(struct live *live, struct live_process *process)
     struct error error;
     if (!process->stop)
         process->stop = stop__new(process->pid);
+    stop_log__begins(live->stops, (uint32_t)process->pid);
     int code = process->rooms.count ? stop__begin(process->stop, &error) : -ENOMEM;
     process->lingers = true;
+    if (code < 0)
+        stop_log__ended(live->stops);
     if (code == 0) {
         bool same = process_map__read(process->pid, &session.ranges) && is_the_image(&session);
         if (same)
             change_stopped(&session);
         stop__end(process->stop);
+        stop_log__ended(live->stops);
         vec__free(&session.ranges);
         process->state = same ? PROCESS_DONE : PROCESS_GONE;
         if (same && session.postponed) {
@@ -618,6 +622,11 @@ struct live *live__new(const char *directory, struct planner *planner, struct tr
     live->processes = VEC_OF(struct live_process);
     live->plans = VEC_OF(struct plan *);
     return live;
+}
+
+void live__tell_stops(struct live *live, struct stop_log *stops)
+{
+    live->stops = stops;
 }
 
 void live__free(struct live *live)

@@ -19,12 +19,15 @@
 #include "patch/plan.h"
 #include "patch/plan_loops.h"
 #include "recorder/planner.h"
+#include "recorder/stop_log.h"
 
 struct live;
 
 /* All are kept, not copied. directory: of the trace. */
 struct live *live__new(const char *directory, struct planner *planner, struct trace_writer *writer);
 void live__free(struct live *live); /* NULL is allowed */
+/* Is told of each stop; kept, not copied. */
+void live__tell_stops(struct live *live, struct stop_log *stops);
 
 /* From now on the functions of the planner's request are patched; to be called again when there are
  * more of them. */

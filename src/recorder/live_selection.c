@@ -56,6 +56,12 @@ void automatic__free(struct automatic *automatic)
     free(automatic);
 }
 
+void automatic__tell_stops(struct automatic *automatic, struct stop_log *stops)
+{
+    if (automatic->live)
+        live__tell_stops(automatic->live, stops);
+}
+
 void automatic__attach(struct automatic *automatic, pid_t pid)
 {
     struct error error;

@@ -6,6 +6,7 @@
 #define HEURT_RECORDER_LIVE_SELECTION_H
 
 #include "recorder/planner.h"
+#include "recorder/stop_log.h"
 
 #include <sys/types.h>
 
@@ -24,6 +25,9 @@ void automatic__free(struct automatic *automatic); /* NULL is allowed */
 /* Before the waiting child's exec. Says why when nothing can be sampled: then the program is
  * recorded without. */
 void automatic__attach(struct automatic *automatic, pid_t pid);
+
+/* Likewise; is told of each stop of a process, kept, not copied. */
+void automatic__tell_stops(struct automatic *automatic, struct stop_log *stops);
 
 /* Does what is to be done now, in the recorder's loop. Returns how many ms may pass until it is
  * called again. */

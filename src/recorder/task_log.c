@@ -265,6 +265,16 @@ static void went_off(struct task_log *log, struct logged_task *task, uint64_t no
     task->since_ns = now_ns;
 }
 
+static enum heurt_off how_off(const struct task_log *log, const struct logged_task *task)
+{
+    if (task->state == OFF_PREEMPTED)
+        return HEURT_OFF_PREEMPTED;
+    return log->settings.stopped &&
+                   log->settings.stopped(log->settings.context, task->pid, task->since_ns)
+               ? HEURT_OFF_STOPPED
+               : HEURT_OFF_BLOCKED;
+}
+
 static void came_on(struct task_log *log, struct logged_task *task, uint64_t now_ns)
 {
     uint64_t off_ns = now_ns > task->since_ns ? now_ns - task->since_ns : 0;
@@ -283,7 +293,7 @@ static void came_on(struct task_log *log, struct logged_task *task, uint64_t now
     if (!task->life.cpu_ns)
         task->life.wait_ticks = ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
     uint64_t *at = claim(task, tick, HEURT_EVENT_OFF_CPU, OFF_CPU_WORDS);
-    at[1] = HEURT_OFF(ticks, preempted ? HEURT_OFF_PREEMPTED : HEURT_OFF_BLOCKED);
+    at[1] = HEURT_OFF(ticks, how_off(log, task));
     at[2] = HEURT_BACK(preempted ? ticks : HEURT_NOT_KNOWN, task->cpu);
     at[3] = 0;
     task->state = ON_CPU;

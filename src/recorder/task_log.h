@@ -30,6 +30,8 @@ struct task_log_settings {
     bool (*write)(void *context, const struct heurt_run *run, const uint64_t *words, size_t count);
     /* How long a thread has waited for a CPU in all, as the system counts it. False: not known. */
     bool (*delay)(void *context, uint32_t pid, uint32_t tid, uint64_t *ns);
+    /* Whether its process stood still for the recorder then. NULL: none ever does. */
+    bool (*stopped)(void *context, uint32_t pid, uint64_t ns);
     void *context;
     int64_t way_of_fault_ns; /* what a page fault takes beside what the records tell */
     bool ticks_are_ns;

@@ -69,6 +69,30 @@ static void being_off_the_cpu_is_part_of_what_was_open(void **state)
     assert_true(VEC_AT(&scene->profile->threads, struct profile_thread, 0)->has_kernel);
 }
 
+/* In a function it is the recording's; of a wait it is a part. */
+static void being_stopped_by_the_recorder_is_its_cost(void **state)
+{
+    struct scene *scene = *state;
+    define_functions(scene);
+    scene__start(scene, 0, 1000);
+    PUT(scene, 0, 1000, HEURT_EVENT_KERNEL, 0);
+    PUT(scene, 0, 1010, F);
+    off_cpu(scene, 1060, 30, HEURT_OFF_STOPPED, 10);
+    PUT(scene, 0, 1210, F LEFT);
+    off_cpu(scene, 1300, 50, HEURT_OFF_STOPPED, HEURT_NOT_KNOWN);
+    PUT(scene, 0, 1400, HEURT_EVENT_JOIN, 0x4000, 1);
+    off_cpu(scene, 1440, 20, HEURT_OFF_STOPPED, HEURT_NOT_KNOWN);
+    PUT(scene, 0, 1500, HEURT_EVENT_JOIN LEFT, 0);
+    scene__end(scene, 0, 2000);
+    scene__profile(scene);
+    const uint64_t *f = sums_of(scene, "f"), *thread = thread_parts(scene);
+    assert_int_equal(f[COMPONENT_OVERHEAD], 20);
+    assert_int_equal(f[COMPONENT_RUNNABLE], 10);
+    assert_int_equal(f[COMPONENT_OTHER_BLOCKED], 0);
+    assert_int_equal(thread[COMPONENT_OVERHEAD], 20 + 50);
+    assert_int_equal(thread[COMPONENT_OTHER_BLOCKED], 100);
+}
+
 static void fault(struct scene *scene, uint64_t ended, uint64_t ticks, uint64_t address)
 {
     PUT(scene, 0, ended, HEURT_EVENT_FAULT, HEURT_OFF(ticks, HEURT_FAULT_MEASURED), address,
@@ -298,6 +322,8 @@ static void waiting_for_work_is_idle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(being_stopped_by_the_recorder_is_its_cost, scene__setup,
+                                        scene__teardown),
         cmocka_unit_test_setup_teardown(being_off_the_cpu_is_part_of_what_was_open, scene__setup,
                                         scene__teardown),
         cmocka_unit_test_setup_teardown(records_belong_to_what_was_open_at_their_time, scene__setup,

@@ -19,6 +19,7 @@ struct scene {
     size_t count, at;
     uint32_t tid; /* whose words are kept */
     uint64_t delay_ns;
+    uint64_t stopped_from_ns, stopped_to_ns;
     bool is_full;
 };
 
@@ -46,12 +47,22 @@ static bool delay(void *context, uint32_t pid, uint32_t tid, uint64_t *ns)
     return scene->delay_ns;
 }
 
+static bool was_stopped(void *context, uint32_t pid, uint64_t ns)
+{
+    const struct scene *scene = context;
+    (void)pid;
+    return ns >= scene->stopped_from_ns && ns < scene->stopped_to_ns;
+}
+
 static int begin(void **state)
 {
     struct scene *scene = calloc(1, sizeof *scene);
     scene->tid = 10;
-    scene->log = task_log__new(&(struct task_log_settings){
-        .write = write_run, .delay = delay, .context = scene, .way_of_fault_ns = 100});
+    scene->log = task_log__new(&(struct task_log_settings){.write = write_run,
+                                                           .delay = delay,
+                                                           .stopped = was_stopped,
+                                                           .context = scene,
+                                                           .way_of_fault_ns = 100});
     task_log__set_clock(scene->log, (struct task_clock_pair){1000, 500});
     task_log__set_clock(scene->log, (struct task_clock_pair){1000000, 500000});
     *state = scene;
@@ -326,6 +337,26 @@ static void what_the_system_counted_as_waiting_for_a_cpu_is_divided(void **state
     expect_no_more(scene);
 }
 
+/* What went off before or after that did so by itself; who was preempted wanted to go on. */
+static void who_goes_off_while_the_recorder_stops_its_process_is_stopped(void **state)
+{
+    struct scene *scene = *state;
+    scene->stopped_from_ns = 50000;
+    scene->stopped_to_ns = 60000;
+    add(scene, TASK_EXECED, 10, 10000);
+    add(scene, TASK_BLOCKED, 10, 40000);
+    add(scene, TASK_ON_CPU, 10, 52000);
+    add(scene, TASK_BLOCKED, 10, 54000);
+    add(scene, TASK_ON_CPU, 10, 64000);
+    add(scene, TASK_BLOCKED, 10, 70000);
+    add(scene, TASK_ON_CPU, 10, 80000);
+    task_log__finish(scene->log, 90000);
+    expect_off(scene, 52000, 12000, HEURT_OFF_BLOCKED, HEURT_NOT_KNOWN);
+    expect_off(scene, 64000, 10000, HEURT_OFF_STOPPED, HEURT_NOT_KNOWN);
+    expect_off(scene, 80000, 10000, HEURT_OFF_BLOCKED, HEURT_NOT_KNOWN);
+    expect_no_more(scene);
+}
+
 static void exec_ends_all_others_and_goes_on_as_the_first(void **state)
 {
     struct scene *scene = *state;
@@ -388,6 +419,7 @@ int main(void)
         TEST(a_beginning_whose_end_is_not_told_holds_nothing_back),
         TEST(what_contradicts_itself_is_a_gap),
         TEST(what_the_system_counted_as_waiting_for_a_cpu_is_divided),
+        TEST(who_goes_off_while_the_recorder_stops_its_process_is_stopped),
         TEST(exec_ends_all_others_and_goes_on_as_the_first),
         TEST(a_thread_with_the_tid_of_an_ended_one_is_another),
         TEST(long_rows_are_written_in_runs_and_what_finds_no_room_is_counted),

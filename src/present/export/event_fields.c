@@ -121,7 +121,7 @@ static const char *off_kind(uint32_t how)
     static const char *const kinds[] = {
         [HEURT_OFF_BLOCKED] = "blocked",  [HEURT_OFF_PREEMPTED] = "preempted",
         [HEURT_OFF_FAULT] = "page fault", [HEURT_OFF_FUTEX] = "futex",
-        [HEURT_OFF_DISK] = "disk",
+        [HEURT_OFF_DISK] = "disk",        [HEURT_OFF_STOPPED] = "stopped",
     };
     return how < sizeof kinds / sizeof kinds[0] ? kinds[how] : "?";
 }
