@@ -1,5 +1,5 @@
-/* stop_log.h: when processes were stopped to be patched. A thread that goes off its CPU then does so
- * for the recorder, and the kernel's records do not tell. The last STOPS_KEPT stops are known.
+/* stop_log.h: when processes were stopped to be patched. A thread that goes off its CPU then does
+ * so for the recorder, and the kernel's records do not tell. The last STOPS_KEPT stops are known.
  * Any thread may call at any time. */
 #ifndef HEURT_RECORDER_STOP_LOG_H
 #define HEURT_RECORDER_STOP_LOG_H
