@@ -125,6 +125,7 @@ complete -c heurt -n "$in_report" -a iteration -d 'The iterations of the program
 complete -c heurt -n "$in_report" -l from -x -d 'From this time on'
 complete -c heurt -n "$in_report" -l last -x -d 'So long before the end'
 complete -c heurt -n "$in_report" -l to -x -d 'Up to this time'
+complete -c heurt -n "$in_report" -l thread -x -d 'Only what these threads lost'
 complete -c heurt -n "$in_report" -l json -d 'As JSON'
 complete -c heurt -n "$in_report" -l csv -d 'As comma-separated values'
 complete -c heurt -n "$in_report" -l html -r -d 'As a page for a browser'

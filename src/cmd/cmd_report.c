@@ -37,7 +37,7 @@ struct report_options {
     const char *class;          /* a number or a name; NULL: the first screen */
     const char *html;           /* a file; NULL: no page */
     struct part_asked part;
-    struct vec keys, ignores, forgets; /* const char * */
+    struct vec threads, keys, ignores, forgets; /* const char * */
 };
 
 /* ---- showing --------------------------------------------------------------------------------- */
@@ -108,6 +108,7 @@ static size_t finding_number(const struct report_options *options, const struct 
 
 static int show_report(const struct report_options *options, struct loaded *loaded, size_t rank)
 {
+    profile__leave_out_asides(loaded->profile, loaded->trace);
     return show_either(options->presenter == &presenter_text, present,
                        &(struct showing){options, &loaded->report, rank}, options->width);
 }
@@ -118,7 +119,7 @@ static int show_report(const struct report_options *options, struct loaded *load
 static bool may_be_kept(const struct report_options *options)
 {
     const struct part_asked *part = &options->part;
-    bool is_part = part->from_ns || part->to_ns || part->last_ns;
+    bool is_part = part->from_ns || part->to_ns || part->last_ns || options->threads.count;
     bool has_rules = options->no_rules || options->keys.count || options->ignores.count ||
                      options->forgets.count;
     return shows_findings(options) && options->view == VIEW_SUMMARY &&
@@ -284,6 +285,8 @@ static int report_on(const struct report_options *options, const struct vec *rul
         return status;
     status = loaded__cut(&loaded, &options->part);
     if (status == 0)
+        status = loaded__choose_threads(&loaded, &options->threads);
+    if (status == 0)
         status = report_on_loaded(options, rules, &loaded);
     loaded__close(&loaded);
     return status;
@@ -369,6 +372,7 @@ static struct report_options default_options(void)
                                    .classes = CLASSES_UNSAID,
                                    .threshold = THRESHOLD_UNSAID,
                                    .at_ns = UINT64_MAX,
+                                   .threads = VEC_OF(const char *),
                                    .keys = VEC_OF(const char *),
                                    .ignores = VEC_OF(const char *),
                                    .forgets = VEC_OF(const char *)};
@@ -476,6 +480,10 @@ static const struct option_row option_rows[] = {
     PART_ROW("from", from_ns, 'p', "only that part of the run: from that time since the start"),
     PART_ROW("last", last_ns, 'p', "or from so long before the end of it"),
     PART_ROW("to", to_ns, 0, "until that time since the start"),
+    {.name = "thread",
+     .value = "NAME|NUMBER",
+     .help = "only what these threads lost; may be repeated",
+     TEXTS(struct report_options, threads)},
     {.name = "classes",
      .help = "the table of classes, by score, not what they come to",
      .group = 'v',
@@ -530,6 +538,13 @@ static int take_class(const struct command *self, int argc, char **argv,
     return 0;
 }
 
+/* What else is shown is of all threads. */
+static bool may_be_of_threads(const struct report_options *options)
+{
+    return !options->html && !options->compare && options->view != VIEW_COVERAGE &&
+           options->view != VIEW_AUDIT;
+}
+
 static int parse(const struct command *self, int argc, char **argv, struct report_options *options)
 {
     int status = options__read(self, argc, argv, options);
@@ -538,6 +553,9 @@ static int parse(const struct command *self, int argc, char **argv, struct repor
         status = wrong_usage(self, "--slow, --at, --fast and --median go with --compare");
     if (status == 0 && options->part.to_ns && options->part.to_ns <= options->part.from_ns)
         status = wrong_usage(self, "--to must be later than --from");
+    if (status == 0 && options->threads.count && !may_be_of_threads(options))
+        status = wrong_usage(self, "--thread goes with the findings and with classes, not with "
+                                   "--html, --compare, --coverage or --audit");
     if (status == 0)
         status = take_class(self, argc, argv, options);
     if (status == 0 && options->html &&
@@ -553,6 +571,7 @@ static int run(const struct command *self, int argc, char **argv)
     int status = parse(self, argc, argv, &options);
     if (status == 0)
         status = (options.compare ? compare : report_with_rules)(self, &options);
+    vec__free(&options.threads);
     vec__free(&options.keys);
     vec__free(&options.ignores);
     vec__free(&options.forgets);

@@ -41,7 +41,7 @@ static size_t find_name(const struct report *report, const char *pattern, bool f
     *matching = 0;
     VEC_EACH (class, &report->profile->classes, struct profile_class) {
         rank++;
-        if (class_kind__is_code(class->what.at.kind) != functions ||
+        if (class->what.is_aside || class_kind__is_code(class->what.at.kind) != functions ||
             !class__is_named(report, class, pattern))
             continue;
         first = first ? first : rank;
@@ -62,9 +62,18 @@ static size_t rank_of(const char *text, size_t classes)
     return number__parse(text, 1, classes, &rank) ? rank : 0;
 }
 
+/* Those of threads that are aside are behind them. */
+static size_t numbered_classes(const struct profile *profile)
+{
+    size_t count = profile->classes.count;
+    while (count && VEC_AT(&profile->classes, struct profile_class, count - 1)->what.is_aside)
+        count--;
+    return count;
+}
+
 size_t class__find(const struct report *report, const char *text, size_t *matching)
 {
-    size_t classes = report->profile->classes.count, rank;
+    size_t classes = numbered_classes(report->profile), rank;
     *matching = 1;
     if (is_number(text)) {
         rank = rank_of(text, classes);

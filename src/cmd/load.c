@@ -123,6 +123,60 @@ int loaded__cut(struct loaded *loaded, const struct part_asked *part)
     return 0;
 }
 
+static int no_such_thread(const struct loaded *loaded, const char *pattern)
+{
+    char *question = thread_names__question(&loaded->report, pattern);
+    say("--thread: no thread of %s has the number or the name '%s'%s",
+        loaded->whole ? "that part of the run" : "the run", pattern,
+        *question ? question : "; heurt tables threads lists them");
+    free(question);
+    return EXIT_USAGE;
+}
+
+/* Takes those that are meant out of aside; false: none is. */
+static bool choose(const struct loaded *loaded, const char *pattern, bool *aside)
+{
+    bool any = false;
+    for (size_t i = 0; i < trace__threads(loaded->trace)->count; i++) {
+        if (!report__is_thread(&loaded->report, trace__thread_at(loaded->trace, i), pattern))
+            continue;
+        aside[i] = false;
+        any = true;
+    }
+    return any;
+}
+
+static char *as_options(const struct vec *patterns)
+{
+    char *text = memory__text("");
+    VEC_EACH (pattern, patterns, const char *) {
+        bool plain = strspn(*pattern, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                      "0123456789_-./+:@%") == strlen(*pattern);
+        text = text__append(text, plain ? " --thread %s" : " --thread '%s'", *pattern);
+    }
+    return text;
+}
+
+int loaded__choose_threads(struct loaded *loaded, const struct vec *patterns)
+{
+    size_t threads = trace__threads(loaded->trace)->count;
+    int status = 0;
+    if (patterns->count == 0)
+        return 0;
+    bool *aside = memory__zeroed(threads, sizeof *aside);
+    memset(aside, true, threads * sizeof *aside);
+    VEC_EACH (pattern, patterns, const char *)
+        if (status == 0 && !choose(loaded, *pattern, aside))
+            status = no_such_thread(loaded, *pattern);
+    if (status == 0) {
+        trace__put_aside(loaded->trace, aside);
+        if (trace__has_asides(loaded->trace))
+            loaded->report.threads = loaded->threads = as_options(patterns);
+    }
+    free(aside);
+    return status;
+}
+
 void loaded__ask_profile_by(struct loaded *loaded, enum class_view view, const struct vec *rules,
                             double threshold)
 {
@@ -170,6 +224,7 @@ void loaded__close(struct loaded *loaded)
     rules__free_list(&loaded->rule_list);
     rules__free(&loaded->rules);
     symbols__free(loaded->symbols);
+    free(loaded->threads);
     if (loaded->whole)
         trace__close_part(loaded->trace);
     trace__close(loaded->whole ? loaded->whole : loaded->trace);

@@ -29,6 +29,7 @@ struct loaded {
     struct symbols *symbols;
     struct run run;
     struct report report;    /* of these; for presenters */
+    char *threads;           /* the report's; NULL: all */
     struct profile *profile; /* the run's; NULL until it was analysed */
     struct profile_options profile_options;
     struct rules rules;   /* of the profile, */
@@ -40,6 +41,9 @@ struct loaded {
 int loaded__open(const char *directory, struct loaded *loaded);
 /* From here on it is of that part. 0, or EXIT_USAGE or EXIT_HEURT after a sentence. */
 int loaded__cut(struct loaded *loaded, const struct part_asked *part);
+/* From here on only threads are told of that one of these (const char *: numbers, names, globs)
+ * means; none: all are. 0, or EXIT_USAGE after a sentence: one means none. */
+int loaded__choose_threads(struct loaded *loaded, const struct vec *patterns);
 /* Asks for the profile, by what the rules in the trace say; for loaded__analyse. 0, or
  * EXIT_HEURT after a sentence. */
 int loaded__ask_profile(struct loaded *loaded, enum class_view view);

@@ -639,6 +639,19 @@ const struct trace *trace__whole(const struct trace *trace)
     return trace->whole;
 }
 
+void trace__put_aside(struct trace *trace, const bool *aside)
+{
+    for (size_t i = 0; i < trace->threads.count; i++) {
+        trace__thread_at(trace, i)->is_aside = aside[i];
+        trace->has_asides |= aside[i];
+    }
+}
+
+bool trace__has_asides(const struct trace *trace)
+{
+    return trace->has_asides;
+}
+
 bool trace__is_aggregated(const struct trace *trace)
 {
     return trace->session.flags & HEURT_SESSION_AGGREGATE;

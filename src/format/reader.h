@@ -111,6 +111,7 @@ struct trace_thread {
     uint64_t end_tick;   /* of THREAD_END, else as the kernel told it, else of the last event that
                             can be read */
     bool ended;          /* THREAD_END was seen */
+    bool is_aside;       /* trace__put_aside */
     uint64_t start_routine; /* address; 0: a process' first thread, or not known */
     uint64_t cpu_ns;        /* from THREAD_END or the kernel; UINT64_MAX: not known */
     uint64_t runnable_ns;   /* likewise */
@@ -164,6 +165,12 @@ static inline uint32_t trace__serial_of(const struct trace *trace, size_t thread
 {
     return trace__process_at(trace, trace__thread_at(trace, thread)->process)->serial;
 }
+
+/* What is told is to be told of the other threads alone, while these are still what waits are
+ * blamed on, and what a prediction is made of: by trace__threads. */
+void trace__put_aside(struct trace *trace, const bool *aside);
+/* Any was. */
+bool trace__has_asides(const struct trace *trace);
 
 /* The events are in the file that the recorder made: not in a copy, nor packed. */
 bool trace__is_as_recorded(const struct trace *trace);

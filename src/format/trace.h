@@ -39,6 +39,7 @@ struct trace {
     const struct trace *whole;           /* that this is a part of, or NULL */
     uint64_t from_tick, behind_tick;     /* of a part: its first tick, and the first one behind it;
                                             else 0 and UINT64_MAX */
+    bool has_asides;                     /* threads that are aside */
     uint64_t first_tick;                 /* of all threads' starts */
     uint64_t last_tick;                  /* of all threads' ends */
     struct heurt_clock_pair first, last; /* the clocks' rate is measured between these */

@@ -15,6 +15,7 @@ struct report {
     const struct profile *profile;
     const struct findings *findings; /* NULL: not asked for, then classes are shown */
     const char *directory;           /* of the trace, as the user wrote it */
+    const char *threads; /* " --thread NAME", as often as it was given; NULL: of all of them */
     uint64_t trace_bytes;
 };
 
@@ -46,6 +47,13 @@ bool class__is_named(const struct report *report, const struct profile_class *cl
 /* "; did you mean 'work'?": the nearest of the names that class__is_named compares with, or "" when
  * none is near. free() it. */
 char *class_names__question(const struct report *report, const char *typed);
+
+/* Whether a number, or a glob, means the thread: by its name, "main" where it is a process' first,
+ * or the function in which it started. */
+bool report__is_thread(const struct report *report, const struct trace_thread *thread,
+                       const char *pattern);
+/* As class_names__question, of these names. */
+char *thread_names__question(const struct report *report, const char *typed);
 
 /* "41.8 s", "3.20 ms", "17 ns" into a buffer of 16 bytes; returns it. */
 char *duration__format(uint64_t ns, char buffer[16]);

@@ -162,6 +162,8 @@ bool class__has_arguments(const struct report *report, const struct profile_clas
 char *report__command(const struct report *report);
 /* How a screen begins: that command, without directories, and cut where it is long. free() it. */
 char *report__title(const struct report *report, const struct style *style);
+/* A time of it, or some of its threads, alone. */
+bool report__is_of_part(const struct report *report);
 /* "heurt report -i 'a b' --coverage", to be typed into a shell; -i only where the trace is not the
  * default one. free() it. */
 char *report__hint(const struct report *report, const char *verb, const char *rest);

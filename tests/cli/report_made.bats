@@ -399,3 +399,46 @@ isnt_marked() { # ARGUMENT...
     [ -z "$output" ]
     [[ $stderr == *'--aggregate'*'leave out --from, --to and --last'* ]]
 }
+
+# The second thread waits 900 us for the first one, which waits for none.
+@test "--thread: what these threads lost, which the first line tells" {
+    make_trace
+    number=$(json 'threads[name=second].tid')
+    for thread in second 'sec*' "$number"; do
+        run --separate-stderr report --thread "$thread"
+        [ "$status" -eq 0 ]
+        [[ "$output" == *"only thread #$number of 2"* ]]
+        [[ "$output" == *"holds 1 thread back"* ]]
+        [ "$(part_json part.threads --thread "$thread" | tr -d ' \n')" = "[$number]" ]
+        [ "$(part_json 'threads[name=first]' --thread "$thread" 2>&1 | grep -c tid)" -eq 0 ]
+        [ "$(part_json 'classes[kind=lock].sum_ns' --thread "$thread")" = 900000 ]
+        [ "$(part_json 'findings[category=lock].lost_ns' --thread "$thread")" = 900000 ]
+    done
+    [[ "$(report --thread 'sec*')" == *"heurt report --thread 'sec*' 1"* ]]
+    run --separate-stderr report --thread first
+    [[ "$output" == *"No interference found: 1 thread "* ]]
+    [ "$(part_json 'classes[kind=lock].sum_ns' --thread first)" = 0 ]
+}
+
+@test "--thread, of all threads: the run" {
+    make_trace
+    report --thread '*' >all
+    report --no-rules >whole
+    cmp all whole
+    report --thread first --thread second | cmp - whole
+}
+
+@test "--thread: one that is not there, and what it does not go with" {
+    make_trace
+    run --separate-stderr report --thread secnd
+    [ "$status" -eq 2 ]
+    [ -z "$output" ]
+    [ "$stderr" = "heurt: --thread: no thread of the run has the number or the name 'secnd'; did you mean \
+'second'?" ]
+    for arguments in "--html page.html" "--audit" "--coverage" "--compare work"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr report --thread first $arguments
+        [ "$status" -eq 2 ]
+        [[ "$stderr" == "heurt: "*--thread* ]]
+    done
+}

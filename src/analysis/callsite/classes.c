@@ -15,7 +15,7 @@ struct recent_class {
     struct class_entry *entry;
     uint64_t from, until; /* ticks between which the module of the site is the same one */
     uint64_t words[HEURT_ARGUMENTS_MAX];
-    uint32_t process, id;
+    uint32_t slot, id;
 };
 
 #define RECENT_CLASSES 4096u
@@ -23,6 +23,7 @@ struct recent_class {
 /* Everything that makes a class what it is. Compared as bytes: no padding. */
 struct class_identity {
     uint64_t kind, variant;
+    uint64_t is_aside;
     uint64_t module, offset; /* of the site or function; a marker: number of its name, line */
     uint64_t
         process_and_1; /* where the object or an address outside of all modules means something */
@@ -41,7 +42,7 @@ static void start(struct class_table *table, const struct trace *trace, const st
     table->occupied = VEC_OF(struct class_entry *);
     table->recent = memory__zeroed(RECENT_CLASSES, sizeof *table->recent);
     table->process_count = trace__processes(trace)->count;
-    table->functions = memory__zeroed(table->process_count, sizeof *table->functions);
+    table->functions = memory__zeroed(2 * table->process_count, sizeof *table->functions);
 }
 
 void class_table__start(struct class_table *table, const struct trace *trace,
@@ -62,7 +63,7 @@ void class_table__free(struct class_table *table)
     map__free(&table->names);
     map__free(&table->warned);
     callee_signatures__free(table->signatures);
-    for (size_t i = 0; i < table->process_count; i++) {
+    for (size_t i = 0; i < 2 * table->process_count; i++) {
         if (!table->whole)
             free(table->functions[i].slots);
         free(table->functions[i].entries);
@@ -115,6 +116,7 @@ static const struct trace_module *place_code(struct class_table *table, size_t p
     return module;
 }
 
+/* What is called there is the same, whoever calls it. */
 static uint32_t number_of_place(struct class_table *table, const struct class_identity *identity)
 {
     const struct class_identity place = {.kind = identity->kind,
@@ -152,6 +154,19 @@ static void find_whole(const struct class_table *table, struct class_entry *entr
         entry->whole = *VEC_AT(&whole->entries, struct class_entry *, place);
 }
 
+/* The same class of the other threads, if it is known. */
+static void find_twin(const struct class_table *table, struct class_entry *entry,
+                      const struct class_identity *identity)
+{
+    struct class_identity other = *identity;
+    other.is_aside = !identity->is_aside;
+    uint64_t place = map__get(&table->by_identity, &other, sizeof other);
+    if (place == MAP_ABSENT)
+        return;
+    entry->twin = *VEC_AT(&table->entries, struct class_entry *, place);
+    entry->twin->twin = entry;
+}
+
 /* The class with that identity; what it is is copied from what when it is new. */
 static struct class_entry *class_of(struct class_table *table,
                                     const struct class_identity *identity,
@@ -162,39 +177,46 @@ static struct class_entry *class_of(struct class_table *table,
     if (place < table->entries.count)
         return *VEC_AT(&table->entries, struct class_entry *, place);
     struct class_entry *entry = class_entry__new(what);
+    entry->what.is_aside = identity->is_aside;
     entry->place = number_of_place(table, identity);
     entry->is_structural = is_structural(table, identity);
     entry->fold.component = class_kind__component(what->at.kind);
     entry->fold.patched = what->at.kind == CLASS_CALL;
     find_whole(table, entry, identity);
+    find_twin(table, entry, identity);
     vec__push(&table->entries, &entry);
     return entry;
 }
 
 /* ---- what was looked up lately --------------------------------------------------------------- */
 
-static struct recent_class *recent_place(const struct class_table *table, size_t process,
-                                         uint32_t id, const uint64_t words[HEURT_ARGUMENTS_MAX])
+/* By image, and for each of them by whether the current thread is aside. */
+static size_t slot_of(const struct class_table *table, size_t process)
 {
-    uint64_t hash = process * 0x9e3779b97f4a7c15ull + id;
+    return table->is_aside ? table->process_count + process : process;
+}
+
+static struct recent_class *recent_place(const struct class_table *table, size_t slot, uint32_t id,
+                                         const uint64_t words[HEURT_ARGUMENTS_MAX])
+{
+    uint64_t hash = slot * 0x9e3779b97f4a7c15ull + id;
     for (unsigned i = 0; i < HEURT_ARGUMENTS_MAX; i++)
         hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15ull;
     return &table->recent[hash >> 32 & (RECENT_CLASSES - 1)];
 }
 
-static bool recent__is(const struct recent_class *recent, size_t process, uint32_t id,
+static bool recent__is(const struct recent_class *recent, size_t slot, uint32_t id,
                        const uint64_t words[HEURT_ARGUMENTS_MAX], uint64_t tick)
 {
-    return recent->entry && recent->process == process && recent->id == id &&
-           tick >= recent->from && tick < recent->until &&
-           memcmp(recent->words, words, sizeof recent->words) == 0;
+    return recent->entry && recent->slot == slot && recent->id == id && tick >= recent->from &&
+           tick < recent->until && memcmp(recent->words, words, sizeof recent->words) == 0;
 }
 
-static void recent__keep(struct recent_class *recent, size_t process, uint32_t id,
+static void recent__keep(struct recent_class *recent, size_t slot, uint32_t id,
                          const uint64_t words[HEURT_ARGUMENTS_MAX], struct class_entry *entry)
 {
     *recent = (struct recent_class){
-        .entry = entry, .until = UINT64_MAX, .process = (uint32_t)process, .id = id};
+        .entry = entry, .until = UINT64_MAX, .slot = (uint32_t)slot, .id = id};
     memcpy(recent->words, words, sizeof recent->words);
 }
 
@@ -299,7 +321,8 @@ static struct class_entry *class_of_function(struct class_table *table, size_t p
                                              const struct profile_key *keys, size_t key_count)
 {
     const struct trace_function *function = slot->function;
-    struct class_identity identity = {.kind = kind_of_function(function), .key_count = key_count};
+    struct class_identity identity = {
+        .kind = kind_of_function(function), .is_aside = table->is_aside, .key_count = key_count};
     struct class_definition what = {.at.kind = (enum class_kind)identity.kind,
                                     .at.process = trace__process_at(table->trace, process)->serial,
                                     .at.function = function->name,
@@ -350,15 +373,16 @@ static void fill_slots(struct class_table *table, size_t process, struct functio
 
 struct function_table *class_table__functions(struct class_table *table, size_t process)
 {
-    struct function_table *functions = &table->functions[process];
+    size_t slot = slot_of(table, process);
+    struct function_table *functions = &table->functions[slot];
     if (functions->filled)
         return functions;
     functions->filled = true;
     if (!table->whole) {
         fill_slots(table, process, functions);
     } else {
-        functions->slots = table->whole->functions[process].slots;
-        functions->count = table->whole->functions[process].count;
+        functions->slots = table->whole->functions[slot].slots;
+        functions->count = table->whole->functions[slot].count;
     }
     functions->entries = memory__zeroed(functions->count, sizeof *functions->entries);
     functions->classes = memory__zeroed(functions->count, sizeof *functions->classes);
@@ -373,15 +397,15 @@ static struct class_entry *class_of_keys(struct class_table *table, size_t proce
     uint64_t words[HEURT_ARGUMENTS_MAX] = {0};
     for (unsigned i = 0; i < slot->key_count; i++)
         words[i] = slot->keys[i] < event->words ? event->payload[slot->keys[i]] : 0;
-    struct recent_class *recent = recent_place(table, process, event->id, words);
-    if (recent__is(recent, process, event->id, words, event->tick))
+    struct recent_class *recent = recent_place(table, slot_of(table, process), event->id, words);
+    if (recent__is(recent, slot_of(table, process), event->id, words, event->tick))
         return recent->entry;
     struct profile_key keys[HEURT_ARGUMENTS_MAX];
     for (unsigned i = 0; i < slot->key_count; i++)
         keys[i] = (struct profile_key){slot->key_names[i], words[i]};
     struct class_entry *entry =
         class_of_function(table, process, slot, event->tick, keys, slot->key_count);
-    recent__keep(recent, process, event->id, words, entry);
+    recent__keep(recent, slot_of(table, process), event->id, words, entry);
     return entry;
 }
 
@@ -425,6 +449,7 @@ static struct class_entry *class_of_call(struct class_table *table, size_t proce
     uint64_t site = HEURT_SITE_ADDRESS(event->payload[0]);
     struct class_identity identity = {.kind = call->kind,
                                       .variant = call->variant,
+                                      .is_aside = table->is_aside,
                                       .has_object = call->has_object,
                                       .object = call->object,
                                       .key_count = call->key_count};
@@ -459,8 +484,8 @@ struct class_entry *class_table__call(struct class_table *table, size_t process,
     uint32_t id = call__class_id(event->id);
     if (!call__key(event, words))
         return NULL;
-    struct recent_class *recent = recent_place(table, process, id, words);
-    if (recent__is(recent, process, id, words, event->tick))
+    struct recent_class *recent = recent_place(table, slot_of(table, process), id, words);
+    if (recent__is(recent, slot_of(table, process), id, words, event->tick))
         return recent->entry;
     struct call call;
     const struct trace_module *module;
@@ -469,7 +494,7 @@ struct class_entry *class_table__call(struct class_table *table, size_t process,
     struct class_entry *entry = class_of_call(table, process, event, &call, &module);
     if (!entry)
         return NULL;
-    recent__keep(recent, process, id, words, entry);
+    recent__keep(recent, slot_of(table, process), id, words, entry);
     if (module) {
         recent->from = module->tick < event->tick ? module->tick : event->tick;
         recent->until = module->gone_tick > event->tick ? module->gone_tick : event->tick + 1;
@@ -498,7 +523,8 @@ struct class_entry *class_table__other(struct class_table *table, size_t process
     const uint64_t variant = UINT64_MAX; /* of no call */
     if ((unsigned)kind >= CLASS_KINDS)
         return NULL;
-    struct class_identity identity = {.kind = kind, .variant = variant};
+    struct class_identity identity = {
+        .kind = kind, .variant = variant, .is_aside = table->is_aside};
     char *name = memory__format("(other %s classes)", class_kind__name(kind));
     if (map__get(&table->by_identity, &identity, sizeof identity) == MAP_ABSENT) {
         struct class_definition what = {.at.kind = kind,
@@ -524,8 +550,10 @@ static void number_all(struct class_table *table)
     VEC_EACH (process, trace__processes(table->trace), struct trace_process)
         VEC_EACH (module, &process->modules, struct trace_module)
             number_of_module(table, module);
-    VEC_EACH (thread, trace__threads(table->trace), struct trace_thread)
-        class_table__functions(table, thread->process);
+    for (uint32_t i = 0; i < trace__threads(table->trace)->count; i++) {
+        class_table__begin_thread(table, i);
+        class_table__functions(table, trace__thread_at(table->trace, i)->process);
+    }
 }
 
 void class_table__add_lanes(struct class_table *table, unsigned count)
@@ -659,6 +687,7 @@ void class_table__forget_lanes(struct class_table *table)
 void class_table__begin_thread(struct class_table *table, uint32_t thread)
 {
     table->thread = thread;
+    table->is_aside = trace__thread_at(table->trace, thread)->is_aside;
 }
 
 void class_table__occupy(struct class_table *table, struct class_entry *entry)
@@ -673,7 +702,7 @@ static void leave_thread(struct class_table *table)
 {
     table->occupied.count = 0;
     const struct trace_thread *thread = trace__thread_at(table->trace, table->thread);
-    struct function_table *functions = &table->functions[thread->process];
+    struct function_table *functions = &table->functions[slot_of(table, thread->process)];
     VEC_EACH (place, &functions->used, size_t)
         functions->classes[*place] = NULL;
     functions->used.count = 0;

@@ -92,6 +92,8 @@ struct class_entry {
     struct class_entry *joint; /* the one class of many uncontended ones (uncontended.h) that it is
                                   in, or is; NULL: it is itself alone */
     struct class_entry *whole; /* itself; of a lane's: the same class of the whole table */
+    struct class_entry *twin; /* the same of threads that are aside, or that are not; NULL: of none;
+                                 of the whole table, as it is asked for */
     struct class_identity *identity; /* of a lane's; else NULL */
 };
 
@@ -124,11 +126,12 @@ struct class_table {
     struct map modules;                   /* build-id or path -> number */
     struct map names;                     /* of markers: name and file -> number */
     struct recent_class *recent;
-    struct function_table *functions; /* by process */
+    struct function_table *functions; /* by process; behind them those of threads that are aside */
     struct vec strings;               /* char *: owned, handed on to the profile */
     struct vec warnings;              /* char *: likewise */
     struct map warned;
     uint32_t thread;                  /* the current one: index into trace__threads */
+    bool is_aside;                    /* that one: it has classes of its own */
     struct vec occupied;              /* struct class_entry *: have its sums */
     struct class_table *whole;        /* of a lane: the table that it is a lane of; else NULL */
     const struct class_table *before; /* the trace was folded into it before: what was drawn there
@@ -187,10 +190,12 @@ static inline bool class_entry__is_drawn(const struct class_entry *entry)
  * entry: NULL is allowed. */
 uint32_t class_entry__number(const struct class_entry *entry);
 
-/* The functions of a process image (index into trace__processes). */
+/* The functions of a process image (index into trace__processes), for the current thread. */
 struct function_table *class_table__functions(struct class_table *table, size_t process);
 
-/* What comes is the thread's (index into trace__threads), until class_table__forget_thread. */
+/* What comes is the thread's (index into trace__threads), until class_table__forget_thread: the
+ * classes that the table is asked for are those of threads that are aside, where it is (reader.h).
+ */
 void class_table__begin_thread(struct class_table *table, uint32_t thread);
 /* Forgets what the classes did on the thread. */
 void class_table__forget_thread(struct class_table *table);

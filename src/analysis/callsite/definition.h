@@ -49,6 +49,7 @@ struct class_definition {
     struct profile_structure *structure; /* NULL: whatever it is. Classes of one site and key */
     struct vec stacks; /* struct profile_stack, by share: how it was called; of results alone */
     bool ignored;      /* by a rule */
+    bool is_aside;     /* of threads that are aside (format/reader.h), and of no others */
 };
 
 #endif

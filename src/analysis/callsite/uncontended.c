@@ -18,8 +18,9 @@ static bool is_quiet(const struct class_entry *entry)
 static struct uncontended_site *site_of(struct map *places, struct vec *sites,
                                         const struct class_entry *entry)
 {
-    uint64_t key[4] = {entry->what.at.kind, (uintptr_t)entry->what.at.function,
-                       entry->what.at.process, entry->what.at.site};
+    uint64_t key[5] = {entry->what.at.kind, entry->what.is_aside,
+                       (uintptr_t)entry->what.at.function, entry->what.at.process,
+                       entry->what.at.site};
     uint64_t place = map__put(places, key, sizeof key, sites->count);
     if (place < sites->count)
         return VEC_AT(sites, struct uncontended_site, place);

@@ -44,6 +44,7 @@ static struct class_entry *class_of_wait(const struct blame_walk *walk,
                                          const struct sync_object *object)
 {
     const struct trace_thread *thread = trace__thread_at(walk->table->trace, event->thread);
+    class_table__begin_thread(walk->table, event->thread);
     return class_table__wait(walk->table, thread->process, object->kind, event->tick,
                              event->site_word, object->address);
 }

@@ -87,7 +87,8 @@ static bool is_worth_saying(const struct trace *trace, size_t thread,
                             const struct thread_result *result, const struct process_end *ends)
 {
     const struct trace_thread *row = trace__thread_at(trace, thread);
-    if (!result->unfinished || unfinished_ticks(result) <= (result->end - row->start_tick) / 2)
+    if (row->is_aside || !result->unfinished ||
+        unfinished_ticks(result) <= (result->end - row->start_tick) / 2)
         return false;
     switch (result->unfinished->what.at.kind) {
     case CLASS_LOCK:

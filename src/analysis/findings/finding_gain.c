@@ -511,6 +511,7 @@ static bool waits_for_sleepers(const struct finder *finder, const struct finding
 void finding__set_estimate(const struct finder *finder, struct finding *finding,
                            const uint64_t *lost)
 {
+    finding__find_told_part(finder, finding, lost);
     struct loss loss = {.finder = finder,
                         .category = finding->category,
                         .sleeps_stay = waits_for_sleepers(finder, finding),

@@ -16,11 +16,13 @@ static bool is_of(const struct finder *finder, const struct profile_class *class
 }
 
 /* How often the function took locks: once for each thing that it waits for. */
-static uint64_t acquisitions_in(const struct finder *finder, const struct symbol *place)
+static uint64_t acquisitions_in(const struct finder *finder, const struct symbol *place,
+                                bool is_aside)
 {
     uint64_t count = 0;
     VEC_EACH (class, &finder->profile->classes, struct profile_class)
-        if (class->what.at.kind == CLASS_LOCK && is_of(finder, class, place))
+        if (class->what.at.kind == CLASS_LOCK && class->what.is_aside == is_aside &&
+            is_of(finder, class, place))
             count += class->count;
     return count;
 }
@@ -31,7 +33,7 @@ static double in_vain(const struct finder *finder, const struct profile_class *c
     const struct symbol *place = program_frame__of_class(finder->symbols, &class->what);
     if (class->what.at.kind != CLASS_CONDITION || class->count < OFTEN || !place)
         return 0;
-    uint64_t had = acquisitions_in(finder, place);
+    uint64_t had = acquisitions_in(finder, place, class->what.is_aside);
     return had && class->count >= TOO_OFTEN * had
                ? (double)(class->count - had) / (double)class->count
                : 0;
@@ -72,6 +74,7 @@ static void add_herd(struct finder *finder, uint32_t place, double vain)
     for (size_t i = 0; i < finder->profile->threads.count; i++)
         finding->lost_ns += finder->findings->had_work[i] ? lost[i] : 0;
     finding__set_estimate(finder, finding, lost);
+    finding__forget_gain_of_half(finder, finding);
     free(lost);
 }
 

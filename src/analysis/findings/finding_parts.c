@@ -142,7 +142,7 @@ static uint64_t taken(const struct finder *finder, const struct finding *finding
     if (!is_taken(leader) || finding->objects != 1)
         return count;
     VEC_EACH (class, &finder->profile->classes, struct profile_class)
-        of_object += is_object_of(class, leader) ? class->count : 0;
+        of_object += is_object_of(class, leader) && !class->what.is_aside ? class->count : 0;
     return ns__larger(count, of_object);
 }
 
@@ -164,5 +164,6 @@ void finding__free(struct finding *finding)
     vec__free(&finding->parts);
     vec__free(&finding->losses);
     vec__free(&finding->beside);
+    vec__free(&finding->removed);
     vec__free(&finding->classes);
 }

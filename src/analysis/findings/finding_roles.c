@@ -245,6 +245,8 @@ void finder__find_roles(struct finder *finder)
     uint32_t *firsts = findings->roles_of = memory__zeroed(threads + 1, sizeof *firsts);
     *roles = VEC_OF(struct role);
     for (uint32_t i = 0; i < threads; i++) {
+        if (trace__thread_at(finder->trace, i)->is_aside)
+            continue;
         const struct role wanted = role_of(finder, i, names);
         struct role *role = find_role(roles, &wanted);
         add(role, &lives[i], ns__larger(1, trace__thread_at(finder->trace, i)->merged_threads));

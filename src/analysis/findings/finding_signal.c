@@ -38,9 +38,9 @@ static bool is_outermost(const struct finder *finder, uint32_t place, uint64_t h
     for (uint32_t i = 0; i < finder->profile->classes.count; i++) {
         const struct profile_class *other = profile_class_at(finder->profile, i);
         uint64_t other_ns = sum_of(finder, other);
-        if (i == place || other->what.at.kind != CLASS_CALL ||
-            other->what.at.process != class->what.at.process || other_ns < own_ns ||
-            (other_ns == own_ns && i > place))
+        if (i == place || other->what.is_aside != class->what.is_aside ||
+            other->what.at.kind != CLASS_CALL || other->what.at.process != class->what.at.process ||
+            other_ns < own_ns || (other_ns == own_ns && i > place))
             continue;
         if (handler_of(finder, other) == handler)
             return false;
@@ -62,6 +62,7 @@ static void add(struct finder *finder, uint32_t place)
     finding->confidence = CONFIDENCE_ESTIMATED;
     finding__set_estimate(finder, finding, lost);
     finding->is_assumed = true; /* that it may be done elsewhere */
+    finding__forget_gain_of_half(finder, finding);
     free(lost);
 }
 

@@ -45,9 +45,10 @@ static bool is_source(const struct finder *finder, uint32_t thread, uint32_t sta
     return false;
 }
 
-static bool waits_for(const struct profile_class *class, uint32_t stage)
+static bool waits_for(const struct finder *finder, const struct profile_class *class,
+                      uint32_t stage)
 {
-    return class__may_hand_over(class) && waiter_of(class) != UINT32_MAX &&
+    return class__may_hand_over(finder, class) && waiter_of(class) != UINT32_MAX &&
            waiter_of(class) != stage && is_most(ended_by(class, stage), class->sum_ns);
 }
 
@@ -56,8 +57,8 @@ static bool waits_for(const struct profile_class *class, uint32_t stage)
 static bool are_sides(const struct finder *finder, const struct profile_class *from,
                       const struct profile_class *to, uint32_t stage)
 {
-    return waits_for(from, stage) && waits_for(to, stage) && waiter_of(from) != waiter_of(to) &&
-           from->what.at.site != to->what.at.site &&
+    return waits_for(finder, from, stage) && waits_for(finder, to, stage) &&
+           waiter_of(from) != waiter_of(to) && from->what.at.site != to->what.at.site &&
            (is_source(finder, waiter_of(from), stage) || classes__end_each_other(finder, from, to));
 }
 
@@ -75,7 +76,7 @@ static void find_sides(struct finder *finder, uint32_t stage, uint32_t *partner)
 {
     const struct profile *profile = finder->profile;
     for (uint32_t from = 0; from < profile->classes.count; from++) {
-        if (!waits_for(profile_class_at(profile, from), stage))
+        if (!waits_for(finder, profile_class_at(profile, from), stage))
             continue;
         for (uint32_t to = 0; to < profile->classes.count; to++)
             if (partner[from] == NO_GROUP && partner[to] == NO_GROUP &&

@@ -228,6 +228,14 @@ static void count_crews(struct finder *finder)
     map__free(&places);
 }
 
+/* Those that are to be told of are what is asked for. */
+static void count_those_told(struct finder *finder)
+{
+    for (size_t i = 0; i < finder->profile->threads.count; i++)
+        if (trace__has_asides(finder->trace) && !trace__thread_at(finder->trace, i)->is_aside)
+            finder__count_worker(finder, i);
+}
+
 void finder__find_workers(struct finder *finder)
 {
     struct findings *findings = finder->findings;
@@ -247,6 +255,7 @@ void finder__find_workers(struct finder *finder)
     }
     count_crews(finder);
     leave_out_lookers(finder);
+    count_those_told(finder);
     VEC_EACH (class, &finder->profile->classes, struct profile_class)
         if (needs_all(finder, class) && is_met_by_worker(finder, class))
             count_those_who_meet(finder, class, MEETS);
@@ -316,6 +325,8 @@ struct finding *finder__add(struct finder *finder, enum finding_category categor
                               .losses = VEC_OF(uint64_t),
                               .beside = VEC_OF(uint32_t),
                               .parts = VEC_OF(struct finding_part),
+                              .removed = VEC_OF(uint32_t),
+                              .told_part = -1,
                               .thread = UINT32_MAX,
                               .wall_gain = {1, 1}};
     return vec__push(&finder->findings->rows, &finding);
@@ -525,10 +536,10 @@ static bool is_sibling(const struct finder *finder, uint32_t thread, uint32_t la
 
 /* Those that live side by side with it and end before. */
 static unsigned siblings_of(const struct finder *finder, uint32_t last, uint64_t *idle_ns,
-                            uint64_t *tail_ns)
+                            uint64_t *told_ns, uint64_t *tail_ns)
 {
     unsigned count = 0;
-    *idle_ns = 0;
+    *idle_ns = *told_ns = 0;
     *tail_ns = UINT64_MAX;
     for (uint32_t i = 0; i < finder->profile->threads.count; i++) {
         if (!is_sibling(finder, i, last))
@@ -536,6 +547,7 @@ static unsigned siblings_of(const struct finder *finder, uint32_t last, uint64_t
         uint64_t ns = trace__ns(finder->trace, trace__thread_at(finder->trace, last)->end_tick -
                                                    trace__thread_at(finder->trace, i)->end_tick);
         *idle_ns += ns;
+        *told_ns += trace__thread_at(finder->trace, i)->is_aside ? 0 : ns;
         *tail_ns = ns < *tail_ns ? ns : *tail_ns;
         count++;
     }
@@ -558,8 +570,8 @@ uint32_t thread__longest_class(const struct finder *finder, size_t thread, bool 
 static void add_imbalance(struct finder *finder)
 {
     uint32_t last = last_worker(finder);
-    uint64_t idle_ns, tail_ns, wall_ns = finder->profile->wall_ns;
-    if (last == UINT32_MAX || !siblings_of(finder, last, &idle_ns, &tail_ns))
+    uint64_t idle_ns, told_ns, tail_ns, wall_ns = finder->profile->wall_ns;
+    if (last == UINT32_MAX || !siblings_of(finder, last, &idle_ns, &told_ns, &tail_ns))
         return;
     const struct profile_thread *row =
         VEC_AT(&finder->profile->threads, struct profile_thread, last);
@@ -568,6 +580,7 @@ static void add_imbalance(struct finder *finder)
         return;
     struct finding *finding = finder__add(finder, FINDING_IMBALANCE);
     finding->lost_ns = idle_ns;
+    finding->told_part = idle_ns ? (double)told_ns / (double)idle_ns : 0;
     finding->thread = last;
     finding->leader = thread__longest_class(finder, last, true);
     if (finding->leader != FINDING_NO_CLASS) {

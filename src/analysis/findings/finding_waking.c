@@ -179,6 +179,7 @@ static void add_to_leader(const struct finder *finder, struct finding *lock)
         sum += finder->findings->had_work[i] ? ns[i] : 0;
     lock->lost_ns += sum;
     lock->beside_ns += sum;
+    lock->told_beside_ns += finder__told_ns(finder, ns);
     lock->confidence = CONFIDENCE_ESTIMATED;
     *VEC_AT(&lock->losses, uint64_t, 0) += sum;
     finding__estimate_gain(finder, lock);

@@ -41,6 +41,16 @@ static uint32_t place_number(struct map *numbers, const struct candidate *candid
     return number_of(numbers, key);
 }
 
+/* Of threads that are aside, and of those that are not, the same; without twins these are larger
+ * than any place. */
+static uint32_t first_of_pair(const struct profile *profile, uint32_t place, uint32_t partner)
+{
+    uint32_t left = profile_class_at(profile, place)->twin_and_1 - 1,
+             right = profile_class_at(profile, partner)->twin_and_1 - 1;
+    uint32_t first = place < partner ? place : partner, twin = left < right ? left : right;
+    return twin < first ? twin : first;
+}
+
 /* The two ends of a hand-over are one; so is what is taken from the kernel and given back. */
 static uint32_t object_number(struct map *numbers, const struct finder *finder, uint32_t place)
 {
@@ -48,7 +58,7 @@ static uint32_t object_number(struct map *numbers, const struct finder *finder, 
     const struct profile_class *class = profile_class_at(finder->profile, place);
     uint32_t partner = finder->partner[place];
     if (partner != NO_GROUP)
-        snprintf(key, sizeof key, "pair %u", partner < place ? partner : place);
+        snprintf(key, sizeof key, "pair %u", first_of_pair(finder->profile, place, partner));
     else if (class->what.at.kind == CLASS_FAULT || class->what.at.kind == CLASS_MEMORY_MAP)
         snprintf(key, sizeof key, "memory %u", class->what.at.process);
     else if (class->what.has_object)
@@ -330,6 +340,7 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
     finder__add_sharings(&finder);
     finder__add_beside(&finder);
     finder__add_of_threads(&finder);
+    finder__tell_of_some(&finder);
     VEC_EACH (finding, &finder.findings->rows, struct finding)
         finding__find_parts(&finder, finding);
     finder__find_roles(&finder);
@@ -376,6 +387,8 @@ const struct analysis findings_analysis = {
 
 bool finding__can_be_replayed(const struct profile *profile, const struct finding *finding)
 {
+    if (finding->is_of_some)
+        return finding->removed.count > 0;
     if (finding->is_assumed || finding->is_herd || finding->beside_ns ||
         finding->classes.count == 0)
         return false;

@@ -12,6 +12,10 @@
  * unless it is idle or an estimate whose error is more than half of it. Idle is a wait for work;
  * not a hand-over: a queue's two ends that wait for one another about as often.
  *
+ * Where threads are aside, findings are found of all threads, so that they are the same ones with
+ * the same gains; then all but the gain is made that of the others, who count as having had work,
+ * whatever they did. One in which these lost nothing is none.
+ *
  * All tables belong to the result. Not thread-safe. */
 #ifndef HEURT_ANALYSIS_FINDINGS_FINDINGS_H
 #define HEURT_ANALYSIS_FINDINGS_FINDINGS_H
@@ -107,12 +111,18 @@ struct finding {
     bool has_object; /* all of its classes have an object: the leader's; objects: how many */
     uint32_t objects;
     const struct sharing *sharing; /* FALSE_SHARING, TRUE_SHARING; else NULL */
-    uint32_t thread;     /* IMBALANCE: the last one: index into trace__threads; else UINT32_MAX */
-    uint64_t lost_ns;    /* Σ over threads that had work */
-    uint64_t error_ns;   /* of it, where it was sampled */
-    uint64_t beside_ns;  /* of it, of locks: no wait, but what is slower while others take it */
-    double share;        /* of their lives */
-    double wall_gain[2]; /* at least, at most; 1, 1: none */
+    uint32_t thread;    /* IMBALANCE: the last one: index into trace__threads; else UINT32_MAX */
+    uint64_t lost_ns;   /* Σ over threads that had work */
+    uint64_t error_ns;  /* of it, where it was sampled */
+    uint64_t beside_ns; /* of it, of locks: no wait, but what is slower while others take it */
+    /* Where threads are aside (format/reader.h), all that is above, but the thread, is of the
+     * others, and what follows of all: what a replay takes away; none: it cannot. */
+    struct vec removed; /* uint32_t: places in profile->classes */
+    bool is_of_some;
+    double told_part; /* private, as is this: of lost_ns; negative: as its classes are long */
+    uint64_t told_beside_ns;    /* of beside_ns */
+    double share;               /* of their lives */
+    double wall_gain[2];        /* at least, at most; 1, 1: none */
     uint64_t wall_without_ns;   /* what the run would take with the middle of that */
     bool is_herd;               /* CONDITION: most of those that are woken find nothing */
     enum join_order join_order; /* of JOIN */

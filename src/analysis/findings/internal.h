@@ -16,6 +16,7 @@
  *     finding_gain.c       what could be gained, without a replay
  *     finding_parts.c      what a finding consists of: its places or objects, who held them
  *     finding_roles.c      threads that do the same
+ *     finding_told.c       what of all that is of threads that are not aside
  *
  * wall_gains.c asks a replay, and knows what is public only. */
 #ifndef HEURT_ANALYSIS_FINDINGS_INTERNAL_H
@@ -130,7 +131,7 @@ double class__working_part(const struct finder *finder, const struct profile_cla
 /* ---- finding_handover.c ---------------------------------------------------------------------- */
 
 /* Waits at conditions and semaphores that others end, again and again. */
-bool class__may_hand_over(const struct profile_class *class);
+bool class__may_hand_over(const struct finder *finder, const struct profile_class *class);
 /* Each wait is ended in the function that the other one is in, as those of a queue's two ends. */
 bool classes__end_each_other(const struct finder *finder, const struct profile_class *left,
                              const struct profile_class *right);
@@ -240,6 +241,18 @@ void finder__add_beside(struct finder *finder);
 /* Fills in parts and figures of a finding that is made of classes. */
 void finding__find_parts(const struct finder *finder, struct finding *finding);
 void finding__free(struct finding *finding);
+
+/* ---- finding_told.c -------------------------------------------------------------------------- */
+
+/* Notes which part of what threads that had work lost is to be told; by trace__threads. */
+void finding__find_told_part(const struct finder *finder, struct finding *finding,
+                             const uint64_t *lost);
+/* Sum of what threads have that had work, and are not aside; by trace__threads. */
+uint64_t finder__told_ns(const struct finder *finder, const uint64_t *ns);
+/* Found of one class: where that has a twin, the gain of both is not known. */
+void finding__forget_gain_of_half(const struct finder *finder, struct finding *finding);
+/* Makes the findings those of threads that are not aside, where any are. */
+void finder__tell_of_some(struct finder *finder);
 
 /* ---- finding_roles.c ------------------------------------------------------------------------- */
 

@@ -12,7 +12,8 @@
 
 static bool can_gain(const struct profile_class *class)
 {
-    return class->verdict == VERDICT_INTERFERENCE && class->excess_ns && !class->idle &&
+    return !class->what.is_aside && !class->has_many_twins &&
+           class->verdict == VERDICT_INTERFERENCE && class->excess_ns && !class->idle &&
            !class->what.ignored;
 }
 
@@ -38,10 +39,20 @@ static void ask_about_findings(const struct profile *profile, const struct findi
         const struct finding *finding = VEC_AT(&findings->rows, struct finding, i);
         if (!finding__can_be_replayed(profile, finding))
             continue;
-        const struct question question = question__of_classes(profile, &finding->classes);
+        const struct question question = question__of_classes(
+            profile, finding->is_of_some ? &finding->removed : &finding->classes);
         vec__push(questions, &question);
         vec__push(asked, &(struct question_subject){NO_PLACE, i});
     }
+}
+
+/* A gain is one of the run, so that it is what all threads lose there. */
+static void remove_twin(const struct profile *profile, const struct profile_class *class,
+                        struct question *question)
+{
+    uint32_t number =
+        VEC_AT(&profile->classes, struct profile_class, class->twin_and_1 - 1)->number;
+    vec__push(&question->changes, &(struct change){.type = CHANGE_REMOVE, .class = number});
 }
 
 static void ask_about_classes(const struct profile *profile, size_t only, struct vec *questions,
@@ -51,8 +62,10 @@ static void ask_about_classes(const struct profile *profile, size_t only, struct
         const struct profile_class *class = VEC_AT(&profile->classes, struct profile_class, i);
         if (!is_wanted(profile, class, i + 1, only))
             continue;
-        const struct question question =
+        struct question question =
             question__of(&(struct change){.type = CHANGE_REMOVE, .class = class->number});
+        if (class->twin_and_1)
+            remove_twin(profile, class, &question);
         vec__push(questions, &question);
         vec__push(asked, &(struct question_subject){i, NO_PLACE});
     }
@@ -99,11 +112,14 @@ static void bound_gains(struct profile *profile)
 {
     VEC_EACH (class, &profile->classes, struct profile_class) {
         bool is_open = can_gain(class) && !(class->wall_gain[0] > 0);
-        if (!is_open || class->excess_ns >= profile->wall_ns)
+        uint64_t lost_ns = class->excess_ns;
+        if (class->twin_and_1)
+            lost_ns +=
+                VEC_AT(&profile->classes, struct profile_class, class->twin_and_1 - 1)->excess_ns;
+        if (!is_open || lost_ns >= profile->wall_ns)
             continue;
         class->wall_gain[0] = 1;
-        class->wall_gain[1] =
-            (double)profile->wall_ns / (double)(profile->wall_ns - class->excess_ns);
+        class->wall_gain[1] = (double)profile->wall_ns / (double)(profile->wall_ns - lost_ns);
     }
 }
 

@@ -34,11 +34,11 @@ void audit__ticks(struct profile_audit *audit, const struct class_table *table,
                   const struct thread_result *results)
 {
     VEC_EACH (entry, &table->entries, struct class_entry *) {
-        if (class_entry__is_shown(*entry))
+        if (class_entry__is_shown(*entry) && !(*entry)->what.is_aside)
             add_class(audit, *entry);
     }
     for (size_t i = 0; i < trace__threads(table->trace)->count; i++)
-        audit->covered += results[i].fold.covered;
+        audit->covered += trace__thread_at(table->trace, i)->is_aside ? 0 : results[i].fold.covered;
 }
 
 void audit__result(struct profile_audit *audit, const struct profile_class *class)

@@ -25,11 +25,12 @@ static struct profile_check at_most(uint64_t ours, uint64_t counted, uint64_t sl
 }
 
 /* Of all threads whose CPU time is known. */
-static struct profile_check check_running(const struct profile *profile)
+static struct profile_check check_running(const struct profile *profile, const struct trace *trace)
 {
     uint64_t running = 0, cpu = 0, threads = 0;
     VEC_EACH (thread, &profile->threads, struct profile_thread) {
-        if (thread->cpu_ns == UINT64_MAX || !thread->cpu_ns)
+        if (trace__thread_at(trace, thread->thread)->is_aside || thread->cpu_ns == UINT64_MAX ||
+            !thread->cpu_ns)
             continue;
         running += thread->component_ns[COMPONENT_RUNNING];
         cpu += thread->cpu_ns;
@@ -65,7 +66,8 @@ static struct profile_check check_lives(const struct profile *profile, const str
     uint64_t ours = 0, kernels = 0, threads = 0;
     VEC_EACH (row, &profile->threads, struct profile_thread) {
         const struct trace_thread *thread = trace__thread_at(trace, row->thread);
-        if (trace__whole(trace) || !thread->life || !(thread->life->life.flags & HEURT_LIFE_ENDED))
+        if (thread->is_aside || trace__whole(trace) || !thread->life ||
+            !(thread->life->life.flags & HEURT_LIFE_ENDED))
             continue;
         const struct heurt_life *life = &thread->life->life;
         uint64_t start = kernels_start(thread);
@@ -83,10 +85,13 @@ static struct profile_check check_lives(const struct profile *profile, const str
     };
 }
 
-/* What the system counted of processes that nobody waited for is not there. */
+/* What the system counted of processes that nobody waited for is not there; it counted nothing by
+ * threads. */
 static bool is_counted_by_system(const struct trace *trace)
 {
     const struct heurt_session *session = trace__session(trace);
+    if (trace__has_asides(trace))
+        return false;
     VEC_EACH (thread, trace__threads(trace), struct trace_thread)
         if (thread->life && !(thread->life->life.flags & HEURT_LIFE_ENDED))
             return false;
@@ -108,7 +113,7 @@ void checks__make(struct profile *profile, const struct trace *trace,
         faults += results[row->thread].fold.fault_count;
         counted += results[row->thread].fold.counted_faults;
     }
-    checks[CHECK_RUNNING] = check_running(profile);
+    checks[CHECK_RUNNING] = check_running(profile, trace);
     checks[CHECK_LIVES] = check_lives(profile, trace);
     if (!is_counted_by_system(trace))
         return;

@@ -31,7 +31,7 @@ uint64_t profile__cpu_ns(const struct profile *profile, const struct trace *trac
         sum += thread->cpu_ns == UINT64_MAX ? 0 : thread->cpu_ns;
     }
     uint64_t of_command_ns = trace__session(trace)->cpu_ns;
-    if (*unknown && of_command_ns) {
+    if (*unknown && of_command_ns && !trace__has_asides(trace)) {
         *unknown = 0;
         return of_command_ns;
     }

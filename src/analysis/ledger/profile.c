@@ -31,6 +31,8 @@ struct owned_profile {
 
 static int group_of(const struct profile_class *class, double threshold)
 {
+    if (class->what.is_aside)
+        return 6;
     if (class->what.ignored)
         return 5;
     if (class->idle)
@@ -71,14 +73,18 @@ static int by_rank(const void *a, const void *b, void *threshold)
 
 /* ---- the result ------------------------------------------------------------------------------ */
 
-/* Beside the events. */
+/* Beside the events. A process' first thread begins it. */
 static uint64_t cost_of_lives(const struct trace *trace)
 {
     uint64_t ns = 0;
     VEC_EACH (process, trace__processes(trace), struct trace_process)
-        ns += process->begin_cost_ns;
-    VEC_EACH (thread, trace__threads(trace), struct trace_thread)
-        ns += trace__process_at(trace, thread->process)->thread_cost_ns;
+        ns += trace__has_asides(trace) ? 0 : process->begin_cost_ns;
+    VEC_EACH (thread, trace__threads(trace), struct trace_thread) {
+        const struct trace_process *process = trace__process_at(trace, thread->process);
+        bool begins_it = trace__has_asides(trace) && thread->tid == thread->pid;
+        ns += thread->is_aside ? 0 : process->thread_cost_ns;
+        ns += begins_it && !thread->is_aside ? process->begin_cost_ns : 0;
+    }
     return ns;
 }
 
@@ -96,13 +102,30 @@ static void fill_threads(struct profile *profile, const struct result_base *base
     profile->overhead_ns = cost_of_lives(base->trace);
     for (uint32_t i = 0; i < threads->count; i++) {
         struct profile_thread row;
-        thread__result(base, VEC_AT(threads, struct trace_thread, i), i, &results[i], &row);
+        const struct trace_thread *thread = VEC_AT(threads, struct trace_thread, i);
+        thread__result(base, thread, i, &results[i], &row);
+        vec__push(&profile->threads, &row);
+        if (thread->is_aside)
+            continue;
         profile->events += row.events;
         profile->unmatched += results[i].fold.unmatched;
         profile->overhead_ns += trace__ns(base->trace, told_ticks(&results[i].fold));
         profile->lifetime_sum_ns += row.lifetime_ns;
-        vec__push(&profile->threads, &row);
     }
+}
+
+/* Until now twins are numbers of classes, from 1. */
+static void place_twins(struct profile *profile, size_t numbers)
+{
+    uint32_t *places = memory__zeroed(numbers + 1, sizeof *places);
+    for (uint32_t i = 0; i < profile->classes.count; i++) {
+        uint32_t number = VEC_AT(&profile->classes, struct profile_class, i)->number;
+        if (number < numbers)
+            places[number + 1] = i + 1;
+    }
+    VEC_EACH (class, &profile->classes, struct profile_class)
+        class->twin_and_1 = class->twin_and_1 <= numbers ? places[class->twin_and_1] : 0;
+    free(places);
 }
 
 static void fill_classes(struct profile *profile, const struct result_base *base,
@@ -115,18 +138,22 @@ static void fill_classes(struct profile *profile, const struct result_base *base
             continue;
         class__result(base, *entry, &class);
         class.what.ignored = rules__ignore(table->rules, symbols, &class.what);
-        audit__result(&profile->audit, &class);
+        if (!class.what.is_aside)
+            audit__result(&profile->audit, &class);
         vec__push(&profile->classes, &class);
     }
     if (profile->classes.count)
         qsort_r(profile->classes.items, profile->classes.count, sizeof(struct profile_class),
                 by_rank, &profile->threshold);
+    place_twins(profile, table->entries.count);
 }
 
 static struct owned_profile *new_profile(const struct trace *trace, double threshold)
 {
     struct owned_profile *owned = memory__zeroed(1, sizeof *owned);
     owned->shown.classes = VEC_OF(struct profile_class);
+    owned->shown.asides = VEC_OF(struct profile_class);
+    owned->shown.aside_threads = VEC_OF(struct profile_thread);
     owned->shown.threads = VEC_OF(struct profile_thread);
     owned->shown.wall_ns = trace__wall_ns(trace);
     owned->shown.threshold = threshold;
@@ -199,7 +226,7 @@ static struct owned_profile *result_of(struct class_table *table, const struct s
     struct idle_shares *idle = idle__shares(table, results);
     struct result_base base = {.trace = table->trace, .lifetimes = lifetimes, .idle = idle};
     for (size_t i = 0; i < trace__threads(table->trace)->count; i++)
-        base.lifetime_sum += lifetimes[i];
+        base.lifetime_sum += trace__thread_at(table->trace, i)->is_aside ? 0 : lifetimes[i];
     fill_threads(&owned->shown, &base, results);
     checks__make(&owned->shown, table->trace, results);
     base.doubts_running = checks__doubt_running(&owned->shown);
@@ -444,13 +471,26 @@ bool profile__locks_are_sampled(const struct profile *profile)
     return false;
 }
 
-void profile__free(struct profile *profile)
+/* Classes of threads that are aside are behind all others. */
+void profile__leave_out_asides(struct profile *profile, const struct trace *trace)
 {
-    if (!profile)
+    size_t classes = profile->classes.count, threads = 0;
+    while (classes && VEC_AT(&profile->classes, struct profile_class, classes - 1)->what.is_aside)
+        vec__push(&profile->asides, VEC_AT(&profile->classes, struct profile_class, --classes));
+    profile->classes.count = classes;
+    if (!trace__has_asides(trace))
         return;
-    struct owned_profile *owned = (struct owned_profile *)profile;
-    free(profile->no_gains);
-    VEC_EACH (class, &profile->classes, struct profile_class) {
+    VEC_EACH (row, &profile->threads, struct profile_thread)
+        if (trace__thread_at(trace, row->thread)->is_aside)
+            vec__push(&profile->aside_threads, row);
+        else
+            *VEC_AT(&profile->threads, struct profile_thread, threads++) = *row;
+    profile->threads.count = threads;
+}
+
+static void free_classes(struct vec *classes)
+{
+    VEC_EACH (class, classes, struct profile_class) {
         free(class->accumulator);
         free(class->histogram);
         profile_structure__free(class->what.structure);
@@ -460,8 +500,19 @@ void profile__free(struct profile *profile)
         vec__free(&class->evidence);
         vec__free(&class->what.stacks);
     }
-    vec__free(&profile->classes);
+    vec__free(classes);
+}
+
+void profile__free(struct profile *profile)
+{
+    if (!profile)
+        return;
+    struct owned_profile *owned = (struct owned_profile *)profile;
+    free(profile->no_gains);
+    free_classes(&profile->classes);
+    free_classes(&profile->asides);
     vec__free(&profile->threads);
+    vec__free(&profile->aside_threads);
     texts__free(&profile->warnings);
     class_table__free(&owned->table);
     texts__free(&owned->strings);

@@ -13,6 +13,10 @@
  * until its process ended: in its lifetime, its components and its locks' holders, though not as an
  * occurrence.
  *
+ * Threads that are aside (trace__put_aside) have classes of their own, behind all others: whom
+ * waits are blamed on and what is predicted is of all threads, while each class, and every sum, is
+ * of the others alone.
+ *
  * All tables belong to the profile.  Units are in the names. */
 #ifndef HEURT_ANALYSIS_LEDGER_PROFILE_H
 #define HEURT_ANALYSIS_LEDGER_PROFILE_H
@@ -77,7 +81,11 @@ struct profile_class {
     struct vec evidence; /* struct profile_evidence, by ns */
     unsigned doubts;     /* enum doubt */
     enum confidence confidence;
-    uint32_t number;    /* what evidence calls it; 0, 1, 2 …, in no order */
+    uint32_t number;     /* what evidence calls it; 0, 1, 2 …, in no order */
+    uint32_t twin_and_1; /* place of the same class of threads that are aside, or that are not, from
+                            1; 0: there is none */
+    bool
+        has_many_twins; /* there, calls of the function are told apart by what they call, or here */
     bool idle;          /* waiting for work, events, time or a thread's end: shown apart. Of a
                            function: most of what it lost is that */
     bool joins;         /* at a condition or semaphore that tells of the end of a thread */
@@ -143,8 +151,11 @@ enum class_view {
 struct profile {
     struct vec classes; /* struct profile_class, ranked: at or above the threshold by lost time,
                            then the others (verdict INTERFERENCE), then unclear ones, then
-                           ones whose workload varies, then idle ones, then ignored ones */
-    struct vec threads; /* struct profile_thread, as trace__threads */
+                           ones whose workload varies, then idle ones, then ignored ones, then
+                           those of threads that are aside */
+    struct vec asides; /* struct profile_class: of threads that are aside, once they are left out */
+    struct vec threads;       /* struct profile_thread, as trace__threads, until then */
+    struct vec aside_threads; /* struct profile_thread: that are aside, from then on */
     enum class_view view;
     uint64_t wall_ns;
     uint64_t events;
@@ -169,6 +180,10 @@ struct profile_options {
 
 /* With struct profile_options; its symbols outlive the result, a struct profile. */
 extern const struct analysis profile_analysis;
+/* Leaves out, where threads are aside (format/reader.h), all classes and threads but those that are
+ * to be told of: what it comes to (below) is of these in any case. Nothing may be replayed from
+ * then on, for that is of all threads. Classes keep their places. */
+void profile__leave_out_asides(struct profile *profile, const struct trace *trace);
 /* Whether acquisitions of locks were left out: who held one is then not always known. */
 bool profile__locks_are_sampled(const struct profile *profile);
 void profile__free(struct profile *profile);

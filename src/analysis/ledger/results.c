@@ -238,11 +238,18 @@ static void weaken(struct profile_class *result)
             result->confidence = evidence->confidence;
 }
 
+static void find_twin(const struct class_entry *entry, struct profile_class *result)
+{
+    result->twin_and_1 = entry->twin && !entry->twin->division ? entry->twin->number + 1 : 0;
+    result->has_many_twins = entry->what.structure || (entry->twin && entry->twin->division);
+}
+
 void class__result(const struct result_base *base, struct class_entry *entry,
                    struct profile_class *result)
 {
     *result = (struct profile_class){
         .what = entry->what, .number = entry->number, .idle = entry->idle, .joins = entry->joins};
+    find_twin(entry, result);
     entry->what.keys = VEC_OF(struct profile_key);
     entry->what.structure = NULL;
     result->doubts = entry->doubts;

@@ -28,7 +28,7 @@ uint64_t seen__ticks(const struct class_table *table)
     double ticks = 0;
     VEC_EACH (entry, &table->entries, struct class_entry *) {
         const struct accumulator *sums = &(*entry)->total.accumulator;
-        if ((*entry)->fold.component == COMPONENT_RUNNING)
+        if ((*entry)->fold.component == COMPONENT_RUNNING && !(*entry)->what.is_aside)
             ticks += (double)sums->own_sum * running_share(sums) * repeated_share(*entry);
     }
     return (uint64_t)ticks;

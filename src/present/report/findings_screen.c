@@ -159,7 +159,7 @@ static char *what_the_other_did(const struct finding *finding)
 static char *cause_of(const struct report *report, const struct finding *finding)
 {
     const char *cpus = trace__meta(report->trace, "cpus");
-    if (finding->category != FINDING_CPU || !cpus || !*cpus)
+    if (finding->category != FINDING_CPU || !cpus || !*cpus || trace__has_asides(report->trace))
         return finding__cause(report, finding);
     char *workers = workers__text(report);
     double others = profile__cpus_of_others(report->profile, report->trace);
@@ -291,7 +291,8 @@ char *finding__checking_command(const struct report *report, const struct findin
         what = NULL;
     else if (is_one_lock(report, finding) && object)
         what = memory__format("--split 'lock=%s:2'", object);
-    else if (finding__can_be_replayed(report->profile, finding) &&
+    else if (!report__is_of_part(report) && /* of which classes have other numbers */
+             finding__can_be_replayed(report->profile, finding) &&
              finding->classes.count <= REMOVED_MOST)
         what = removed_classes(finding);
     char *hint = what ? report__hint(report, "whatif", what) : NULL;
@@ -418,10 +419,16 @@ static void put_rest(const struct report *report, const struct style *style, FIL
 {
     char duration[16];
     uint64_t rest_ns = report->findings->rest_ns;
+    const char *whom = trace__has_asides(report->trace) ? " these threads" : "";
     paragraph__take(style, out, "  ",
-                    rest_ns ? memory__format("Nothing else costs more than %s.",
+                    rest_ns ? memory__format("Nothing else costs%s more than %s.", whom,
                                              duration__format(rest_ns, duration))
                             : memory__text("Nothing else was found."));
+    if (*whom)
+        paragraph__take(style, out, "  ",
+                        memory__text("Lost is what these threads lost, share is of their time. A "
+                                     "gain is of the whole run, without what all threads lose "
+                                     "there."));
 }
 
 bool finding__is_shown(const struct finding *finding)

@@ -67,12 +67,17 @@ char *report__title(const struct report *report, const struct style *style)
     return text;
 }
 
-/* " --from 0.1s --to 0.15s", or "". free() it. */
+bool report__is_of_part(const struct report *report)
+{
+    return trace__whole(report->trace) || trace__has_asides(report->trace);
+}
+
+/* " --thread main --from 0.1s --to 0.15s", or "". free() it. */
 static char *part_options(const struct report *report)
 {
     const struct trace *whole = trace__whole(report->trace);
     uint64_t from_ns, to_ns, begin_ns, end_ns;
-    char *text = memory__text("");
+    char *text = memory__text(report->threads ? report->threads : "");
     if (!whole)
         return text;
     trace__bounds_ns(report->trace, &from_ns, &to_ns);

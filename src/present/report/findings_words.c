@@ -211,10 +211,11 @@ char *finding__sentence(const struct report *report, const struct finding *findi
     struct place place;
     char *object = of_object(report, finding), *by = by_whom(report, finding);
     char *where = finding__place(report, finding, &place, unknown) ? place__text(&place) : NULL;
-    char *text = memory__format("%s%s%s%s%s: %s, %s of the time of threads that had work.",
-                                doing_of(report, finding), where ? " in " : "", where ? where : "",
-                                object, by, duration__format(finding->lost_ns, duration),
-                                share__format(finding->share, share));
+    char *text = memory__format(
+        "%s%s%s%s%s: %s, %s of the time of %s.", doing_of(report, finding), where ? " in " : "",
+        where ? where : "", object, by, duration__format(finding->lost_ns, duration),
+        share__format(finding->share, share),
+        trace__has_asides(report->trace) ? "the chosen threads" : "threads that had work");
     free(object);
     free(by);
     free(where);

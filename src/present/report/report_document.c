@@ -147,21 +147,30 @@ static const struct table kernel_table =
 /* ---- the part -------------------------------------------------------------------------------- */
 
 struct part_cells {
+    const struct report *report;
     uint64_t from_ns, to_ns, run_ns;
 };
 
-static const struct table part_table =
-    OBJECT(part_cells, FIELDS(part_cells, from_ns, to_ns, run_ns));
+static struct table_rows part_threads(const void *row)
+{
+    struct table_rows rows = table_rows__of(&numbers_table);
+    const struct report *report = ((const struct part_cells *)row)->report;
+    if (trace__has_asides(report->trace))
+        VEC_EACH (thread, &report->profile->threads, struct profile_thread)
+            *(uint64_t *)table_rows__add(&rows) =
+                trace__thread_at(report->trace, thread->thread)->tid;
+    return rows;
+}
+
+static const struct table part_table = OBJECT(
+    part_cells, FIELDS(part_cells, from_ns, to_ns, run_ns), FIELD_LIST("threads", part_threads));
 
 static struct table_rows part_row(const void *root)
 {
-    const struct trace *trace = report_of(root)->trace, *whole = trace__whole(trace);
-    struct part_cells cells = {0};
-    if (whole) {
-        trace__bounds_ns(trace, &cells.from_ns, &cells.to_ns);
-        cells.run_ns = trace__wall_ns(whole);
-    }
-    return table_rows__if(whole != NULL, &part_table, &cells);
+    const struct trace *trace = report_of(root)->trace, *whole = trace__whole(trace) ?: trace;
+    struct part_cells cells = {.report = report_of(root), .run_ns = trace__wall_ns(whole)};
+    trace__bounds_ns(trace, &cells.from_ns, &cells.to_ns);
+    return table_rows__if(report__is_of_part(report_of(root)), &part_table, &cells);
 }
 
 /* ---- whether it adds up ---------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#define NUMBERED_MOST 4    /* threads: of more there is the count */
 #define COST_TOLD 1.0      /* a cost above it says that the run was too short to tell */
 #define EXACT_BELOW 0.0995 /* costs below it have two digits */
 
@@ -26,14 +27,38 @@ static char *time_of(const struct report *report)
                           duration__format(trace__wall_ns(whole), all));
 }
 
+/* text is this function's. */
+static char *add_work(const struct report *report, char *text)
+{
+    double work = profile__work(report->profile, report->trace);
+    return isnan(work) ? text : text__append(text, ", used %.*f", work < 0.095 ? 2 : 1, work);
+}
+
 static char *took(const struct report *report)
 {
     const char *cpus = trace__meta(report->trace, "cpus");
-    double work = profile__work(report->profile, report->trace);
     char *text = time_of(report);
     if (cpus && *cpus)
         text = text__append(text, " on %s CPU%s", cpus, strcmp(cpus, "1") ? "s" : "");
-    return isnan(work) ? text : text__append(text, ", used %.*f", work < 0.095 ? 2 : 1, work);
+    return trace__has_asides(report->trace) ? text : add_work(report, text);
+}
+
+/* "only threads #4002, #4003 of 10, used 0.4" */
+static char *only_threads(const struct report *report)
+{
+    const struct vec *told = &report->profile->threads;
+    char number[32], all[32], *text = memory__format("only ");
+    count__format(trace__threads(report->trace)->count, all);
+    if (told->count > NUMBERED_MOST)
+        text = text__append(text, "%s", count__format(told->count, number));
+    else
+        text = text__append(text, told->count == 1 ? "thread" : "threads");
+    for (size_t i = 0; i < told->count && told->count <= NUMBERED_MOST; i++)
+        text = text__append(
+            text, "%s #%u", i ? "," : "",
+            trace__thread_at(report->trace, VEC_AT(told, struct profile_thread, i)->thread)->tid);
+    return add_work(
+        report, text__append(text, told->count > NUMBERED_MOST ? " of %s threads" : " of %s", all));
 }
 
 /* Of what the program itself used of the CPUs, which sleeping threads do not dilute. */
@@ -59,6 +84,8 @@ void text__head(const struct report *report, const struct style *style, FILE *ou
     struct flow flow = flow__start(style, out, 2);
     flow__take(&flow, report__title(report, style), INK_BOLD, 3);
     flow__take(&flow, took(report), INK_PLAIN, 3);
+    if (trace__has_asides(report->trace))
+        flow__take(&flow, only_threads(report), INK_PLAIN, 3);
     if (trace__is_aggregated(report->trace))
         flow__take(&flow, memory__text("aggregated"), INK_PLAIN, 3);
     if (session->finished && WIFEXITED(session->wait_status) && WEXITSTATUS(session->wait_status))

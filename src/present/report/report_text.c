@@ -158,6 +158,14 @@ static void put_where_gains_are_from(const struct profile *profile, const struct
                                        100 * profile->replayed_share));
 }
 
+static void put_whose_gains(const struct report *report, const struct style *style, FILE *out)
+{
+    if (trace__has_asides(report->trace) && !report->profile->no_gains)
+        paragraph__take(style, out, "    ",
+                        memory__text("Gains are of the whole run, without what all threads lose "
+                                     "there."));
+}
+
 static void put_ranking(const struct report *report, const struct style *style, FILE *out)
 {
     fputc('\n', out);
@@ -171,6 +179,8 @@ static void put_ranking(const struct report *report, const struct style *style, 
     grid__end(&grid, style, out);
     if (gain)
         put_where_gains_are_from(report->profile, style, out);
+    if (gain)
+        put_whose_gains(report, style, out);
     if (tally.hidden) {
         char number[32];
         char *command = report__hint(report, "report", "--threshold 0");

@@ -112,6 +112,20 @@ static char *verdict_reason(const struct profile_class *class)
                           share);
 }
 
+/* In a part of a run classes have other numbers than those that heurt whatif knows. */
+static char *gain_in_part(const struct report *report, const struct profile_class *class,
+                          const struct style *style)
+{
+    char gain[GAIN_BYTES];
+    gain__format(class->wall_gain, style->unicode, gain);
+    if (!(class->wall_gain[0] > 0))
+        return memory__text("not known");
+    if (strcmp(gain, "none") == 0)
+        return memory__text("none: the program as a whole waits for others");
+    return memory__format("%s faster as a whole without this loss%s", gain,
+                          trace__has_asides(report->trace) ? ", in all threads" : "");
+}
+
 /* What the program as a whole would gain. */
 static char *gain_text(const struct report *report, const struct profile_class *class, size_t rank,
                        const struct style *style)
@@ -119,6 +133,8 @@ static char *gain_text(const struct report *report, const struct profile_class *
     char gain[GAIN_BYTES];
     if (report->profile->no_gains)
         return memory__format("not known: %s", report->profile->no_gains);
+    if (report__is_of_part(report))
+        return gain_in_part(report, class, style);
     char *number = memory__format("%zu", rank);
     char *command = report__hint(report, "whatif", number);
     char *text = NULL;

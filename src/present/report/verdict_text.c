@@ -17,6 +17,8 @@ static char *what_is_wrong(const struct report *report, const struct finding *fi
     char *workers = workers__text(report), *text;
     if (finding->category == FINDING_LOCK && finding->objects == 1)
         text = memory__format("One lock holds %s back.", workers);
+    else if (trace__has_asides(report->trace))
+        text = finding__verdict(report, finding);
     else if (finding->category == FINDING_CPU &&
              profile__cpus_of_others(report->profile, report->trace) > 0)
         text = memory__format("%s wanted CPUs that other programs used.", workers);
@@ -29,7 +31,8 @@ static char *what_is_wrong(const struct report *report, const struct finding *fi
 }
 
 /* A time only where something is certain to be gained. */
-static char *without_it(const struct finding *finding, const struct style *style)
+static char *without_it(const struct report *report, const struct finding *finding,
+                        const struct style *style)
 {
     char gain[GAIN_BYTES], duration[16];
     bool is_sure = finding->confidence == CONFIDENCE_MEASURED && !finding->is_assumed;
@@ -39,12 +42,17 @@ static char *without_it(const struct finding *finding, const struct style *style
     if (strcmp(gain, "?") == 0)
         return memory__text("What would be gained is not known.");
     const char *times = style->unicode ? "×" : "x";
+    bool of_all = trace__has_asides(report->trace);
     if (finding->wall_gain[0] < CERTAIN_FROM && finding->wall_gain[1] < LITTLE_BELOW)
-        return memory__format("The run would hardly be faster without: %.2f%s at most.",
-                              finding->wall_gain[1], times);
+        return memory__format("The %srun would hardly be faster without: %.2f%s at most.",
+                              of_all ? "whole " : "", finding->wall_gain[1], times);
     if (finding->wall_gain[0] < CERTAIN_FROM)
-        return memory__format("Without that: up to %.1f%s faster.", finding->wall_gain[1], times);
-    return memory__format("Without that: %s %s (%s faster).", is_sure ? "about" : "perhaps",
+        return memory__format("Without that%s up to %.1f%s faster.",
+                              of_all ? ", in all threads, the whole run would be" : ":",
+                              finding->wall_gain[1], times);
+    return memory__format("Without that%s %s %s (%s faster).",
+                          of_all ? ", in all threads, the whole run would take" : ":",
+                          is_sure ? "about" : "perhaps",
                           duration__format(finding->wall_without_ns, duration), gain);
 }
 
@@ -109,7 +117,7 @@ void text__verdict(const struct report *report, const struct style *style, FILE 
         paragraph__take(style, out, "  ", nothing_wrong(report));
         return;
     }
-    char *wrong = what_is_wrong(report, finding), *without = without_it(finding, style);
+    char *wrong = what_is_wrong(report, finding), *without = without_it(report, finding, style);
     paragraph__take(style, out, "  ", memory__format("%s %s", wrong, without));
     free(wrong);
     free(without);

@@ -244,15 +244,22 @@ size_t report__rank_of(const struct report *report, uint32_t number)
     return 0;
 }
 
+static const struct profile_class *numbered(const struct vec *classes, uint32_t number)
+{
+    VEC_EACH (class, classes, struct profile_class)
+        if (class->number == number)
+            return class;
+    return NULL;
+}
+
 char *evidence__other(const struct report *report, const struct profile_class *class,
                       const struct profile_evidence *evidence)
 {
     char unknown[32];
-    size_t rank = report__rank_of(report, evidence->other);
-    if (rank == 0)
+    const struct profile_class *other = numbered(&report->profile->classes, evidence->other);
+    other = other ? other : numbered(&report->profile->asides, evidence->other);
+    if (!other)
         return memory__text("another class");
-    const struct profile_class *other =
-        VEC_AT(&report->profile->classes, struct profile_class, rank - 1);
     if (other == class)
         return memory__text("itself");
     struct place place = place__of_class(report, &other->what, unknown);
@@ -260,15 +267,21 @@ char *evidence__other(const struct report *report, const struct profile_class *c
 }
 
 /* Threads that wanted a CPU for more than a little of the run. */
-static size_t busy_threads(const struct report *report)
+static size_t busy_among(const struct report *report, const struct vec *threads)
 {
     size_t count = 0;
-    VEC_EACH (thread, &report->profile->threads, struct profile_thread) {
+    VEC_EACH (thread, threads, struct profile_thread) {
         uint64_t wanted_ns =
             thread->component_ns[COMPONENT_RUNNING] + thread->component_ns[COMPONENT_RUNNABLE];
         count += wanted_ns >= report->profile->wall_ns / BUSY_PART;
     }
     return count;
+}
+
+static size_t busy_threads(const struct report *report)
+{
+    return busy_among(report, &report->profile->threads) +
+           busy_among(report, &report->profile->aside_threads);
 }
 
 /* Whether programs besides this one had so much of the CPUs that threads may have waited for them.
