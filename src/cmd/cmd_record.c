@@ -1,5 +1,6 @@
 #include "base/memory.h"
 #include "base/vec.h"
+#include "cmd/background.h"
 #include "cmd/command.h"
 #include "cmd/cut_file.h"
 #include "cmd/hot.h"
@@ -438,17 +439,19 @@ static void watch__look(struct watch *watch, struct trace_writer *writer)
                       seconds, (double)bytes / sizeof(uint64_t) / 1e6, (double)bytes / 1e6);
 }
 
-static void serve(struct launch *launch, struct attendants *attendants, struct trace_writer *writer,
-                  struct watch *watch)
+/* end_fd: readable when the program has ended; -1: the background tells. */
+static void serve(int end_fd, struct background *background, struct attendants *attendants,
+                  struct trace_writer *writer, struct watch *watch)
 {
     struct planner *planner = &attendants->planner;
     struct automatic *automatic = attendants->automatic;
-    struct pollfd set[3] = {{.fd = launch->end_fd, .events = POLLIN},
+    struct pollfd set[3] = {{.fd = end_fd, .events = POLLIN},
                             {.fd = planner->fd, .events = POLLIN},
                             {.fd = tracepoints__fd(attendants->tracepoints), .events = POLLIN}};
     struct error error;
     int wait_ms = PREPARE_LEAST_MS;
-    while (!(set[0].revents & (POLLIN | POLLHUP | POLLERR))) {
+    while (!(set[0].revents & (POLLIN | POLLHUP | POLLERR)) &&
+           !(background && background__is_over(background))) {
         int look_ms = automatic ? automatic__look(automatic) : wait_ms;
         if (poll(set, 3, look_ms < wait_ms ? look_ms : wait_ms) < 0 && errno != EINTR)
             break;
@@ -467,13 +470,38 @@ static void serve(struct launch *launch, struct attendants *attendants, struct t
     }
 }
 
+/* Where processes of the program go on without it, they are recorded until they end, or whoever
+ * records has enough. False: none do. */
+static bool follow(const struct recording *recording, const char *program,
+                   struct attendants *attendants, struct trace_writer *writer, struct watch *watch)
+{
+    struct background background;
+    char number[24];
+    if (__atomic_load_n(&trace_writer__session(writer)->next_process, __ATOMIC_RELAXED) < 2 ||
+        !background__begin(program, recording->directory, &background))
+        return false;
+    progress__end(&watch->progress);
+    say("%s went into the background, %zu process%s on; Ctrl-C ends the recording",
+        recording->command[0], background.processes, background.processes == 1 ? " goes" : "es go");
+    serve(-1, &background, attendants, writer, watch);
+    background__end();
+    snprintf(number, sizeof number, "%zu", background.processes);
+    if (background.processes)
+        trace_writer__meta(writer, "went_on", number);
+    return true;
+}
+
 /* ---- afterwards ------------------------------------------------------------------------------ */
 
 static void say_what_was_lost(const struct recording *recording, const struct trace *trace,
                               uint64_t bytes)
 {
     uint64_t lost = trace__events_lost(trace);
-    if (lost)
+    const char *went_on = trace__meta(trace, "went_on");
+    if (went_on)
+        say("the recording has ended; %s process%s on", went_on,
+            strcmp(went_on, "1") ? "es go" : " goes");
+    else if (lost)
         say("%llu events were lost: %s", (unsigned long long)lost,
             losses__reason(trace, bytes, recording->max_size_bytes));
 }
@@ -588,11 +616,14 @@ static int run_command(const struct recording *recording, const struct binary *b
         if (is_packed(recording))
             attendants->ahead = pack_ahead__start(recording->directory);
         struct watch watch = watch__start(recording);
-        serve(&launch, attendants, writer, &watch);
-        progress__end(&watch.progress);
+        serve(launch.end_fd, NULL, attendants, writer, &watch);
         code = launch__wait(&launch, wait_status, &error);
         status = code < 0 ? EXIT_HEURT : 0;
         usage__keep(&before, &launch.usage, writer);
+        if (status == 0 && WIFEXITED(*wait_status) && WEXITSTATUS(*wait_status) == 0 &&
+            follow(recording, binary->path, attendants, writer, &watch))
+            usage__keep_of_background(&before, writer);
+        progress__end(&watch.progress);
     }
     kernel_log__stop(kernel_log);
     if (code < 0)

@@ -186,7 +186,8 @@ const struct vec *trace__samples(const struct trace *trace);
 
 /* The value of the last META definition with that key, or NULL: "command" (arguments joined by \n),
  * "directory", "host", "kernel", "processor", "cpus", "version", "options"; where the program was
- * started by a link "program_file", its executable, and "program_name", the link. */
+ * started by a link "program_file", its executable, and "program_name", the link; "went_on": how
+ * many processes of a program in the background were at work when the recording ended. */
 const char *trace__meta(const struct trace *trace, const char *key);
 
 /* Sum over threads and the session; damaged chunks are not in it. */

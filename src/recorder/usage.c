@@ -19,13 +19,26 @@ struct usage_before usage__begin(void)
     return (struct usage_before){machine_time__own_ns(), cpu_of_others(0)};
 }
 
+static void keep_own(const struct usage_before *before, struct trace_writer *writer)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64, machine_time__own_ns() - before->own_ns);
+    trace_writer__meta(writer, "recorder_cpu_ns", text);
+}
+
+void usage__keep_of_background(const struct usage_before *before, struct trace_writer *writer)
+{
+    struct heurt_session *session = trace_writer__session(writer);
+    keep_own(before, writer);
+    session->cpu_ns = session->system_ns = session->faults = 0;
+    session->others_ns = UINT64_MAX;
+}
+
 void usage__keep(const struct usage_before *before, const struct rusage *command,
                  struct trace_writer *writer)
 {
-    char text[32];
     struct heurt_session *session = trace_writer__session(writer);
-    snprintf(text, sizeof text, "%" PRIu64, machine_time__own_ns() - before->own_ns);
-    trace_writer__meta(writer, "recorder_cpu_ns", text);
+    keep_own(before, writer);
     session->system_ns = timeval__ns(&command->ru_stime);
     session->cpu_ns = timeval__ns(&command->ru_utime) + session->system_ns;
     session->faults = (uint64_t)command->ru_minflt + (uint64_t)command->ru_majflt;

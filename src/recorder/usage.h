@@ -20,5 +20,8 @@ struct usage_before usage__begin(void);
 /* Writes into the trace what was used since. command: of the command, which has ended. */
 void usage__keep(const struct usage_before *before, const struct rusage *command,
                  struct trace_writer *writer);
+/* In place of that, where others went on when the command had ended: what these used is not told.
+ */
+void usage__keep_of_background(const struct usage_before *before, struct trace_writer *writer);
 
 #endif

@@ -140,7 +140,13 @@ static void warn_about_losses(const struct report *report, struct vec *warnings)
     uint64_t damaged = trace__damaged_chunks(report->trace);
     char number[32], size[16];
     uint64_t limit_bytes = session->limit_units * (uint64_t)HEURT_UNIT_BYTES;
-    if (lost && session->next_unit > session->limit_units)
+    const char *went_on = trace__meta(report->trace, "went_on");
+    if (went_on)
+        warn(warnings,
+             memory__format("%s process%s of the program went on when the recording ended: "
+                            "what they did then is not in it",
+                            went_on, strcmp(went_on, "1") ? "es" : ""));
+    else if (lost && session->next_unit > session->limit_units)
         warn(warnings,
              memory__format("%s events were dropped when the trace had reached its limit "
                             "of %s, so counts and times are too low: record with a "

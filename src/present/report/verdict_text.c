@@ -70,44 +70,74 @@ static void sum_roles(const struct report *report, struct role *sum)
     }
 }
 
-static char *nothing_wrong(const struct report *report)
+/* "worked 60 % of its time, was idle for 20 % and wanted a CPU for 20 %": parts are words of what,
+ * which are freed. */
+static char *joined(char **parts, size_t count)
 {
-    char share[16], *workers = workers__text(report);
-    bool one = report->findings->working_threads == 1;
-    struct role sum = {0};
-    sum_roles(report, &sum);
-    double all_ns = (double)sum.lifetime_ns;
+    char *text = memory__text("");
+    for (size_t i = 0; i < count; i++) {
+        text = text__append(text, "%s%s", !i ? "" : i + 1 < count ? ", " : " and ", parts[i]);
+        free(parts[i]);
+    }
+    return text;
+}
+
+static char *part_of(const char *form, uint64_t ns, const struct role *sum)
+{
+    char share[16];
+    return memory__format("%s %s", form,
+                          share__format((double)ns / (double)sum->lifetime_ns, share));
+}
+
+/* What threads that had work did with their time. */
+static char *did(const struct role *sum, bool one)
+{
+    const uint64_t *ns = sum->component_ns;
+    char *parts[5], share[16];
+    size_t count = 0;
+    share__format((double)ns[COMPONENT_RUNNING] / (double)sum->lifetime_ns, share);
+    parts[count++] = memory__format("worked %s of %s time", share, one ? "its" : "their");
+    if (sum->idle_ns >= sum->lifetime_ns / 100)
+        parts[count++] = part_of(one ? "was idle for" : "were idle for", sum->idle_ns, sum);
+    if (ns[COMPONENT_RUNNABLE] >= sum->lifetime_ns / TOLD_PART)
+        parts[count++] = part_of("wanted a CPU for", ns[COMPONENT_RUNNABLE], sum);
+    if (sum->asked_ns >= sum->lifetime_ns / TOLD_PART)
+        parts[count++] = part_of("yielded or asked for", sum->asked_ns, sum);
+    if (ns[COMPONENT_OTHER_BLOCKED] >= sum->lifetime_ns / TOLD_PART)
+        parts[count++] =
+            part_of("waited for what is not known for", ns[COMPONENT_OTHER_BLOCKED], sum);
+    return joined(parts, count);
+}
+
+/* As far as one could see. */
+static char *found_nothing(const struct report *report)
+{
     const struct runtime_kind *kind = NULL;
     bool hides_waits = false;
     while ((kind = runtime__next(report, kind)))
         hides_waits |= kind->hides_waits;
-    char *text = memory__text(hides_waits ? "No interference found among its threads, and what "
-                                            "goes on in its runtime is not seen"
-                              : report__saw_little(report)
-                                  ? "Little can be said: most of the work was in processes that "
-                                    "changed their user, which left the recording"
-                                  : "No interference found");
-    if (sum.lifetime_ns)
-        text =
-            text__append(text, ": %s worked %s of %s time", workers,
-                         share__format((double)sum.component_ns[COMPONENT_RUNNING] / all_ns, share),
-                         one ? "its" : "their");
-    if (sum.lifetime_ns && sum.idle_ns >= sum.lifetime_ns / 100)
-        text = text__append(text, " and %s idle for %s", one ? "was" : "were",
-                            share__format((double)sum.idle_ns / all_ns, share));
-    if (sum.component_ns[COMPONENT_RUNNABLE] >= sum.lifetime_ns / TOLD_PART)
-        text = text__append(
-            text, " and wanted a CPU for %s",
-            share__format((double)sum.component_ns[COMPONENT_RUNNABLE] / all_ns, share));
-    if (sum.asked_ns >= sum.lifetime_ns / TOLD_PART)
-        text = text__append(text, " and yielded or asked for %s",
-                            share__format((double)sum.asked_ns / all_ns, share));
-    if (sum.component_ns[COMPONENT_OTHER_BLOCKED] >= sum.lifetime_ns / TOLD_PART)
-        text = text__append(
-            text, " and waited for %s, for what is not known",
-            share__format((double)sum.component_ns[COMPONENT_OTHER_BLOCKED] / all_ns, share));
+    return memory__text(hides_waits ? "No interference found among its threads, and what goes on in "
+                                      "its runtime is not seen"
+                        : report__saw_little(report)
+                            ? "Little can be said: most of the work was in processes that changed "
+                              "their user, which left the recording"
+                            : "No interference found");
+}
+
+static char *nothing_wrong(const struct report *report)
+{
+    struct role sum = {0};
+    sum_roles(report, &sum);
+    char *found = found_nothing(report);
+    if (!sum.lifetime_ns)
+        return text__append(found, ".");
+    char *workers = workers__text(report),
+         *what = did(&sum, report->findings->working_threads == 1);
+    char *text = memory__format("%s: %s %s.", found, workers, what);
+    free(found);
+    free(what);
     free(workers);
-    return text__append(text, ".");
+    return text;
 }
 
 void text__verdict(const struct report *report, const struct style *style, FILE *out)
