@@ -1,7 +1,7 @@
-/* page_app.c: the ./app of the manual's examples. It has what they name: threads worker-1 ... worker-4,
- * the lock queue_lock, taken in queue__append, which each worker has to wait for once, and the
- * functions load_config, parse, which varies with its argument, and parse_chunk. Arguments mean
- * nothing. */
+/* page_app.c: the ./app of the manual's examples. It has what they name: threads worker-1 ...
+ * worker-4, the lock queue_lock, taken in queue__append, which each worker has to wait for once,
+ * and the functions load_config, parse, which varies with its argument, and parse_chunk. Arguments
+ * mean nothing. */
 #include "known.h"
 
 #include <stdlib.h>
