@@ -416,9 +416,26 @@ static uint64_t recording_ns(const struct loss *loss, const struct work *work)
     return work->most_overhead_ns + others_ns;
 }
 
+/* Who looks now and then whether there is work, until its process ends, holds nobody up: of threads
+ * that lose, none has come to its own end, and others have. */
+static bool asks_for_work(const struct loss *loss)
+{
+    bool any_ended = false;
+    for (size_t i = 0; i < loss->finder->profile->threads.count; i++) {
+        const struct trace_thread *thread = trace__thread_at(loss->finder->trace, i);
+        if (loss->lost[i] && thread->ended)
+            return false;
+        any_ended |= thread->ended;
+    }
+    return loss->category == FINDING_POLLING && any_ended;
+}
+
 /* Wall time over what it would be had no thread lost that, both without what recording cost. */
 static double gain_without(struct loss *loss, bool *is_assumed)
 {
+    *is_assumed = false;
+    if (asks_for_work(loss))
+        return 1;
     loss->binding = binding_of(loss->category);
     find_losers(loss);
     enum thread_role *roles = roles_of(loss, is_assumed);

@@ -226,6 +226,10 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
         return is_long && gain >= ASSUMED_GAIN;
     case FINDING_IMBALANCE: /* nobody waits for threads that nobody needs */
         return is_long && gain >= FINDING_GAIN;
+    case FINDING_POLLING: /* who looks now and then whether there is work is idle in between */
+        if (gain < FINDING_GAIN)
+            return false;
+        break;
     case FINDING_CONDITION:
     case FINDING_SEMAPHORE: /* stages wait for the slowest one: that is no loss by itself */
         if (finding->is_assumed && gain < FINDING_GAIN)

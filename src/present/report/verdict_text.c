@@ -124,6 +124,17 @@ static char *found_nothing(const struct report *report)
                             : "No interference found");
 }
 
+/* " Other programs used 1.2 of the 2 CPUs.", where threads wanted some, or "". */
+static char *cpus_of_others(const struct report *report, const struct role *sum)
+{
+    double cpus = profile__cpus_of_others(report->profile, report->trace);
+    const char *all = trace__meta(report->trace, "cpus");
+    bool wanted = sum->component_ns[COMPONENT_RUNNABLE] >= sum->lifetime_ns / TOLD_PART;
+    return wanted && cpus > 0 && all && *all
+               ? memory__format(" Other programs used %.1f of the %s CPUs.", cpus, all)
+               : memory__text("");
+}
+
 static char *nothing_wrong(const struct report *report)
 {
     struct role sum = {0};
@@ -133,8 +144,10 @@ static char *nothing_wrong(const struct report *report)
         return text__append(found, ".");
     char *workers = workers__text(report),
          *what = did(&sum, report->findings->working_threads == 1);
-    char *text = memory__format("%s: %s %s.", found, workers, what);
+    char *others = cpus_of_others(report, &sum);
+    char *text = memory__format("%s: %s %s.%s", found, workers, what, others);
     free(found);
+    free(others);
     free(what);
     free(workers);
     return text;
