@@ -70,10 +70,14 @@ void source__free(struct source *source)
     free(source);
 }
 
-/* DIEs without code of their own in which functions may stand. */
-static bool is_namespace(int tag)
+/* DIEs in which functions may stand: a closure's is in the block that makes it. */
+static bool may_hold_functions(int tag)
 {
     switch (tag) {
+    case DW_TAG_subprogram:
+    case DW_TAG_lexical_block:
+    case DW_TAG_try_block:
+    case DW_TAG_catch_block:
     case DW_TAG_namespace:
     case DW_TAG_module:
     case DW_TAG_class_type:
@@ -102,7 +106,7 @@ static void add_functions(struct unit *unit, Dwarf_Die *parent, unsigned depth)
             if (unit->ranges.count > before)
                 vec__push(&unit->functions, &die);
         }
-        if (tag == DW_TAG_subprogram || is_namespace(tag))
+        if (may_hold_functions(tag))
             add_functions(unit, &die, depth + 1);
     } while (dwarf_siblingof(&die, &die) == 0);
 }

@@ -24,3 +24,34 @@ extern "C" __attribute__((noinline)) int cxx_begin(void (*take)())
     __asm__ volatile("" ::: "memory");
     return sum;
 }
+
+#if defined(__clang__)
+#define STANDS_ALONE __attribute__((noinline))
+#else
+#define STANDS_ALONE __attribute__((noipa))
+#endif
+
+template <typename F> static __attribute__((noinline)) void call(F closure, void (*take)())
+{
+    closure(take);
+}
+
+// A closure that is made in a block of a template, which is inlined, while the closure is not.
+template <typename T> inline __attribute__((always_inline)) T in_block(T sum, void (*take)())
+{
+    for (T from = 0; from < 1; from++) {
+        call(
+            [=](void (*taken)()) STANDS_ALONE {
+                shelf::Box<T> box = {from};
+                box.inlined(taken);
+                __asm__ volatile("" ::: "memory"); // no tail call
+            },
+            take);
+    }
+    return sum;
+}
+
+extern "C" __attribute__((noinline)) int cxx_in_block(void (*take)())
+{
+    return in_block<int>(0, take);
+}

@@ -487,6 +487,16 @@ static void cxx_names_have_parameters(void **state)
     is_symbol(symbol, "shelf::Box<int>::call(int, void (*)())", "symbol_cxx.cc", symbol->line);
 }
 
+static void what_is_inlined_into_a_closure_is_told(void **state)
+{
+    struct fixture *fixture = *state;
+    int (*in_block)(void (*)(void)) = (int (*)(void (*)(void)))dlsym(fixture->cxx, "cxx_in_block");
+    in_block(take_cxx);
+    const struct symbol *symbol = looked_up(fixture, cxx_sites[(cxx_calls - 1) % 2], true);
+    is_symbol(symbol, "shelf::Box<int>::inlined(void (*)())", "symbol_cxx.cc", symbol->line);
+    assert_non_null(strstr(symbol->inlined_by->function, "{lambda(void (*)())#1}"));
+}
+
 static void deep_stacks_are_cut(void **state)
 {
     struct fixture *fixture = *state;
@@ -840,6 +850,7 @@ int main(int argc, char **argv)
         WITH_MODULES(a_replaced_file_is_not_believed),
         WITH_MODULES(addresses_in_no_file_are_shown_as_they_are),
         WITH_MODULES(cxx_names_have_parameters),
+        WITH_MODULES(what_is_inlined_into_a_closure_is_told),
         WITH_MODULES(deep_stacks_are_cut),
         WITH_MODULES(calls_that_do_not_return_are_told),
         WITH_MODULES(signal_frames_are_passed),

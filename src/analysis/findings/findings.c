@@ -25,15 +25,33 @@ static uint32_t number_of(struct map *numbers, const char *key)
     return (uint32_t)map__put(numbers, key, strlen(key) + 1, numbers->count);
 }
 
+/* What a template was made of, and of what type its parameters are, makes no place of its own: its
+ * code stands in the source once. */
+static void without_arguments(const char *function, char *key, size_t bytes)
+{
+    bool is_operator = strstr(function, "operator<") || strstr(function, "operator>") ||
+                       strstr(function, "operator->");
+    const char *opening = is_operator ? "(" : "(<", *closing = is_operator ? ")" : ")>";
+    size_t depth = 0, used = 0;
+    for (const char *at = function; *at && used + 1 < bytes; at++) {
+        depth -= depth && strchr(closing, *at);
+        if (!depth)
+            key[used++] = *at;
+        depth += strchr(opening, *at) != NULL;
+    }
+    key[used] = 0;
+}
+
 static uint32_t place_number(struct map *numbers, const struct candidate *candidate,
                              const struct profile_class *class)
 {
-    char key[BYTES_OF_KEY];
+    char key[BYTES_OF_KEY], function[BYTES_OF_KEY / 2];
     const struct symbol *place = candidate->place;
-    if (place)
-        snprintf(key, sizeof key, "%u %s %s", candidate->category, place->function,
+    if (place) {
+        without_arguments(place->function, function, sizeof function);
+        snprintf(key, sizeof key, "%u %s %s", candidate->category, function,
                  place->file ? place->file : "");
-    else
+    } else
         snprintf(
             key, sizeof key, "%u %u %lx %s", candidate->category, class->what.at.process,
             (unsigned long)(class->what.at.site ? class->what.at.site : class->what.at.address),
@@ -249,7 +267,7 @@ static int by_rank(const void *a, const void *b)
         return left->ranked ? -1 : 1;
     /* What the program does to itself comes before what the machine lacked. */
     bool left_cpu = left->category == FINDING_CPU, right_cpu = right->category == FINDING_CPU;
-    if (left_cpu != right_cpu)
+    if (left->ranked && left_cpu != right_cpu)
         return left_cpu ? 1 : -1;
     return ORDER(right->lost_ns, left->lost_ns) ?: ORDER(left->leader, right->leader);
 }

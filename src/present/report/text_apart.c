@@ -211,7 +211,6 @@ void text__ignored(const struct report *report, const struct style *style, FILE 
 /* What the mark in the table means. */
 void text__sampled(const struct report *report, const struct style *style, FILE *out)
 {
-    size_t classes = 0;
     uint64_t recorded = 0, count = 0;
     double error = 0;
     char number[32], all[32];
@@ -220,26 +219,21 @@ void text__sampled(const struct report *report, const struct style *style, FILE 
             continue;
         double own = class->sum_ns ? (double)class->sum_error_ns / (double)class->sum_ns : 0;
         error = own > error ? own : error;
-        classes++;
         recorded += class->recorded;
         count += class->count;
     }
-    if (!classes)
+    if (!count)
         return;
-    char *budget = report__budget(report);
-    char *text =
-        memory__format("%zu class%s: to stay within %s, %s of %s occurrences were recorded, drawn "
-                       "at random; sums are within %.3g %% (standard error)",
-                       classes, classes == 1 ? "" : "es", budget, count__format(recorded, number),
-                       count__format(count, all), 100 * error);
-    paragraph__put(style, out, INK_PLAIN, "  ~ sampled: ", text);
-    free(budget);
-    free(text);
+    double percent = trace__session(report->trace)->overhead_permille / 10.0;
+    paragraph__take(style, out, "  ~ sampled: ",
+                    memory__format("%s of %s occurrences, at random, to cost %g %% at most "
+                                   "(--overhead); sums are within %.3g %%",
+                                   count__format(recorded, number), count__format(count, all),
+                                   percent, 100 * error));
     if (profile__locks_are_sampled(report->profile))
         paragraph__put(style, out, INK_PLAIN, "  ~ locks: ",
-                       "acquisitions that nobody waited for were drawn, of all locks of a thread "
-                       "together; waits, and who held a lock meanwhile, are all recorded "
-                       "(heurt record --locks all: every one)");
+                       "all waits are recorded; of locks that were had at once some are (heurt "
+                       "record --locks all)");
 }
 
 void text__coverage_line(const struct report *report, FILE *out)
