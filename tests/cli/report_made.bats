@@ -64,7 +64,7 @@ json() { # PATH: of the report
     run --separate-stderr report
     [ "$status" -eq 0 ]
     [[ "${lines[0]}" == "app -x   took 1.00 ms on 4 CPUs, used 0.6   exit status 2 "* ]]
-    [[ "$output" == *"One lock holds 2 threads back. Without that: "* ]]
+    [[ "$output" == *"One lock holds 1 thread back. Without that: "* ]]
     [[ "$output" == *"second, 1.00 ms of thread time"* ]]
     grep -Eq '^  1 +~900 us +45 % .*lock 0x7000' <<<"$output"
     [[ "$output" == *"Blocked 1 of 3 times (33 %), "* ]]
@@ -283,7 +283,7 @@ part_json() { # PATH OPTION...: of the report on a part
     run --separate-stderr report --from 300us --to 700us
     [ "$status" -eq 0 ]
     [[ "${lines[0]}" == "app -x   only from 300 us to 700 us, 400 us of 1.00 ms on 4 CPUs"* ]]
-    [[ "$output" == *"One lock holds 2 threads back"* ]]
+    [[ "$output" == *"One lock holds 1 thread back"* ]]
     [[ "$output" == *"heurt report --from 0.0003s --to 0.0007s 1"* ]]
     [ "$(part_json part.from_ns --from 300us --to 700us)" = 300000 ]
     [ "$(part_json part.to_ns --from 300us --to 700us)" = 700000 ]

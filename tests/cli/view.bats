@@ -111,7 +111,7 @@ press() { # KEY…
 @test "from the findings down to the threads by Enter, and back by q" {
     make_trace
     view
-    shows 'heurt view: findings' 'One lock holds 2 threads back' '> 1' 'lock 0x7000 in append queue.c:44' \
+    shows 'heurt view: findings' 'One lock holds 1 thread back' '> 1' 'lock 0x7000 in append queue.c:44' \
         'Threads wait for a lock' 'F1 Help'
     press Enter
     shows 'heurt view: finding 1' 'To try:'

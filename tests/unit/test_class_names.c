@@ -133,7 +133,7 @@ static void names_inside_are_bare(void **state)
         {"words::Reader::peek() const", "Reader::peek"},
         {"main::{lambda(int)#1}::operator()(int) const", "{lambda(int)#1}::operator()"},
         {"std::ostream& operator<< <char>(std::ostream&, char)", "operator<< <char>"},
-        {"std::enable_if<true, int>::type words::make<a::B>(a::B const&)", "words::make<...>"},
+        {"std::enable_if<true, int>::type words::make<a::B>(a::B const&)", "words::make<a::B>"},
         {"Table<std::pair<int, long> >::add(int)", "Table<std::pair<int, long> >::add"},
         {"", ""},
         {"(anonymous namespace)::run()", "(anonymous namespace)::run"},

@@ -169,7 +169,7 @@ static void enter_goes_down_to_threads_and_q_back(void **state)
 {
     (void)state;
     assert_shows("heurt view: findings");
-    assert_shows("One lock holds 2 threads back.");
+    assert_shows("One lock holds 1 thread back.");
     press('\n');
     assert_shows("heurt view: finding 1");
     press('\n');

@@ -78,7 +78,8 @@ static enum component waits_as(const struct finder *finder, uint32_t place)
                                                   : class_kind__component(class->what.at.kind);
 }
 
-/* The fold does not know what is waited for there: the code around the call tells. */
+/* The fold does not know what is waited for there: the code around the call tells, also that a
+ * condition is part of a lock. */
 static void move_known_class(const struct finder *finder, const struct profile_class *class,
                              enum component to, struct role *lives)
 {

@@ -169,6 +169,8 @@ static void take(struct finder *finder, struct finding *finding, struct candidat
         finding->place = candidate->place;
         finding->confidence = class->confidence;
         finding->has_object = true;
+        finding->is_gil = finding->category == FINDING_LOCK &&
+                          program_frame__takes_gil(finder->symbols, &class->what);
     }
     bool has_object = class->what.has_object && !waits_at_own_place(candidate, class);
     finding->has_object &= has_object || class->what.at.kind == CLASS_YIELD;

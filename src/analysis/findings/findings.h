@@ -124,6 +124,7 @@ struct finding {
     double share;               /* of their lives */
     double wall_gain[2];        /* at least, at most; 1, 1: none */
     uint64_t wall_without_ns;   /* what the run would take with the middle of that */
+    bool is_gil;                /* LOCK: CPython's */
     bool is_herd;               /* CONDITION: most of those that are woken find nothing */
     enum join_order join_order; /* of JOIN */
     bool is_assumed; /* the gain hangs on threads that serve or run until they are told to end, on

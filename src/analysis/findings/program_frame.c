@@ -185,9 +185,26 @@ bool program_frame__is_scheduler(const struct symbols *symbols,
            strncmp(site->function, "runtime.futex", 13) == 0 && strstr(site->file, "/src/runtime/");
 }
 
+/* The conditions of CPython's runtime are the GIL's; its functions have no names where it is
+ * stripped. */
+static bool is_of_interpreter(const struct symbols *symbols, const struct class_definition *class)
+{
+    static const char runtime[] = "_PyRuntime";
+    const struct symbol *object = class->at.kind == CLASS_CONDITION && class->has_object
+                                      ? symbols__variable(symbols, class->at.process, class->object)
+                                      : NULL;
+    return object && strncmp(object->function, runtime, sizeof runtime - 1) == 0;
+}
+
 bool program_frame__takes_lock(const struct symbols *symbols, const struct class_definition *class)
 {
-    return find_lock(symbols, class).outermost;
+    return is_of_interpreter(symbols, class) || find_lock(symbols, class).outermost;
+}
+
+bool program_frame__takes_gil(const struct symbols *symbols, const struct class_definition *class)
+{
+    const struct symbol *lock = find_lock(symbols, class).innermost;
+    return is_of_interpreter(symbols, class) || (lock && strcmp(lock->function, "take_gil") == 0);
 }
 
 const struct symbol *program_frame__in_stack(const struct symbols *symbols,

@@ -29,6 +29,9 @@ bool program_frame__is_scheduler(const struct symbols *symbols,
  * its stack. */
 bool program_frame__takes_lock(const struct symbols *symbols, const struct class_definition *class);
 
+/* That lock is the one under which CPython runs what is written in Python. */
+bool program_frame__takes_gil(const struct symbols *symbols, const struct class_definition *class);
+
 /* Where the program is in an occurrence of the class: of a function of its own, that; else who
  * calls. NULL: not known. */
 const struct symbol *program_frame__of_class(const struct symbols *symbols,

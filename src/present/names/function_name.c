@@ -75,6 +75,24 @@ static char *without_templates(char *text)
     return cut;
 }
 
+/* Names of templates begin with what they return. "vtable for x" begins with what it is. */
+static void cut_return(char *text)
+{
+    char *blank = NULL;
+    int depth = 0;
+    for (char *at = text; *at && strncmp(at, "operator", strlen("operator")) != 0; at++) {
+        if (depth == 0 && *at == '(' && at > text && at[-1] != ' ')
+            break;
+        blank = depth == 0 && *at == ' ' ? at : blank;
+        depth += strchr("<({[", *at) != NULL;
+        depth -= strchr(">)}]", *at) != NULL;
+    }
+    bool is_word = blank && blank - text > 3 &&
+                   (strncmp(blank - 3, "for", 3) == 0 || strncmp(blank - 3, " to", 3) == 0);
+    if (blank && !is_word && strchr(blank, '<'))
+        memmove(text, blank + 1, strlen(blank));
+}
+
 char *function__short(const char *function)
 {
     char *text = memory__text(function);
@@ -85,6 +103,7 @@ char *function__short(const char *function)
                 "std::string");
     replace_all(text, "std::string >", "std::string>");
     cut_copies(text);
+    cut_return(text);
     char *open = text__width(text) > WITH_PARAMETERS_AT_MOST ? parameters(text) : NULL;
     if (open && open > text)
         *open = 0;

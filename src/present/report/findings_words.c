@@ -293,7 +293,9 @@ char *finding__subject(const struct report *report, const struct finding *findin
     static const char *const orders[] = {
         [JOIN_SERIAL] = "one after another", [JOIN_IN_ORDER] = "joins in order"};
     const char *noun = orders[finding->join_order] ?: nouns[finding->category];
-    if (finding->objects > 1)
+    if (finding->is_gil)
+        text = memory__format("Python's GIL%s", places);
+    else if (finding->objects > 1)
         text =
             memory__format("%s: %s objects, the first %s,%s", noun,
                            count__format(finding->objects, number), object ? object : "?", places);
@@ -365,6 +367,10 @@ const char *const *finding__tries(const struct finding *finding)
                          "each other"},
         [JOIN_IN_ORDER] = {"take results as they are ready, and start the next then",
                            "start more at a time, so that short ones fill the time of long ones"}};
+    static const char *const of_gil[TRIES_MOST] = {
+        "processes in place of threads", "fewer and larger calls of C code that gives it back"};
+    if (finding->is_gil)
+        return of_gil;
     return finding->join_order ? of_orders[finding->join_order]
                                : finding_category__tries(finding->category);
 }

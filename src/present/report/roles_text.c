@@ -31,7 +31,18 @@ char *role__bare_name(const struct role *role)
     if (role->name)
         return memory__format("%.*s%s", (int)role->name_bytes, role->name,
                               role->name[role->name_bytes] ? "N" : "");
-    return role->start ? function__bare(role->start->function) : NULL;
+    bool has_name = role->start && role->start->function[0] != '['; /* else it is stripped */
+    return has_name ? function__bare(role->start->function) : NULL;
+}
+
+/* " of libtbb.so.12", of threads without a name that a library started, or "". free() it. */
+static char *of_library(const struct role *role)
+{
+    const char *module = role->start && !role->name && !role->is_main ? role->start->module : NULL;
+    bool is_library = role->start && role->start->function[0] == '[' && module &&
+                      strcmp(path__name(module), path__name(role->program)) != 0 &&
+                      strstr(path__name(module), ".so");
+    return is_library ? memory__format(" of %s", path__name(module)) : memory__text("");
 }
 
 /* "4 × mc-worker", "main", "3 threads". */
@@ -40,9 +51,11 @@ static char *role_name(const struct report *report, const struct role *role,
 {
     char number[32], *name = role__bare_name(role), *text;
     count__format(role->threads, number);
-    if (!name)
-        text = memory__format("%s thread%s", number, role->threads == 1 ? "" : "s");
-    else if (role->threads == 1)
+    if (!name) {
+        char *library = of_library(role);
+        text = memory__format("%s thread%s%s", number, role->threads == 1 ? "" : "s", library);
+        free(library);
+    } else if (role->threads == 1)
         text = memory__text(name);
     else
         text = memory__format("%s %s %s", number, style->unicode ? "×" : "x", name);

@@ -12,11 +12,32 @@
 #define LITTLE_BELOW 1.1  /* a gain that is at most so much */
 #define TOLD_PART 5       /* of their time: what takes so much of it is told */
 
+/* "One lock holds 4 threads back.": those that waited for it. */
+static char *waiters_of(const struct report *report, const struct finding *finding,
+                        const char *what)
+{
+    size_t threads = trace__threads(report->trace)->count, count = 0;
+    bool *waits = memory__zeroed(threads + 1, sizeof *waits);
+    char number[32];
+    VEC_EACH (place, &finding->classes, uint32_t)
+        VEC_EACH (row, &VEC_AT(&report->profile->classes, struct profile_class, *place)->threads,
+                  struct profile_thread_row)
+            if (row->excess_ns && row->thread < threads)
+                waits[row->thread] = true;
+    for (size_t i = 0; i < threads; i++)
+        count += waits[i] && report->findings->had_work[i];
+    free(waits);
+    return memory__format("%s %s thread%s back.", what, count__format(count, number),
+                          count == 1 ? "" : "s");
+}
+
 static char *what_is_wrong(const struct report *report, const struct finding *finding)
 {
     char *workers = workers__text(report), *text;
-    if (finding->category == FINDING_LOCK && finding->objects == 1)
-        text = memory__format("One lock holds %s back.", workers);
+    if (finding->is_gil)
+        text = waiters_of(report, finding, "Python's GIL holds");
+    else if (finding->category == FINDING_LOCK && finding->objects == 1)
+        text = waiters_of(report, finding, "One lock holds");
     else if (trace__has_asides(report->trace))
         text = finding__verdict(report, finding);
     else if (finding->category == FINDING_CPU &&
@@ -105,7 +126,7 @@ static char *did(const struct role *sum, bool one)
         parts[count++] = part_of("yielded or asked for", sum->asked_ns, sum);
     if (ns[COMPONENT_OTHER_BLOCKED] >= sum->lifetime_ns / TOLD_PART)
         parts[count++] =
-            part_of("waited for what is not known for", ns[COMPONENT_OTHER_BLOCKED], sum);
+            part_of("had waits of unknown cause for", ns[COMPONENT_OTHER_BLOCKED], sum);
     return joined(parts, count);
 }
 
