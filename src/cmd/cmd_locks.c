@@ -2,7 +2,9 @@
 #include "analysis/critical_path/critical.h"
 #include "analysis/ledger/profile.h"
 #include "analysis/locks/locks.h"
+#include "base/memory.h"
 #include "cmd/command.h"
+#include "cmd/kept_screens.h"
 #include "cmd/load.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
@@ -11,6 +13,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdlib.h>
 
 #define EXIT_NOT_EXACT 1 /* --audit: the parts do not add up */
 #define TO_UNSAID UINT64_MAX
@@ -55,6 +58,11 @@ static void present(const void *subject, const struct style *style, FILE *out)
     }
 }
 
+static bool is_screen(const struct locks_options *options)
+{
+    return options->presenter == &locks_text && options->view != VIEW_DOT;
+}
+
 static int show_view(const struct locks_options *options, const struct locks_report *report)
 {
     size_t rows = report->result->rows.count;
@@ -62,9 +70,8 @@ static int show_view(const struct locks_options *options, const struct locks_rep
         say("there is no lock %zu: heurt locks numbers %zu of them", options->rank, rows);
         return EXIT_USAGE;
     }
-    bool is_screen = options->presenter == &locks_text && options->view != VIEW_DOT;
-    int status =
-        show_either(is_screen, present, &(struct locks_showing){options, report}, options->width);
+    int status = show_either(is_screen(options), present, &(struct locks_showing){options, report},
+                             options->width);
     if (status == 0 && options->view == VIEW_AUDIT && !locks__add_up(report))
         return EXIT_NOT_EXACT;
     return status;
@@ -98,10 +105,74 @@ static int analyse(const struct locks_options *options, struct loaded *loaded)
     return code == -ENOENT || code == -EINVAL ? EXIT_USAGE : status;
 }
 
+/* ---- what is kept ---------------------------------------------------------------------------- */
+
+/* What is asked for by nothing else than the trace. */
+static bool may_be_kept(const struct locks_options *options)
+{
+    const struct locks_filter *filter = &options->filter;
+    return options->view != VIEW_AUDIT && !filter->lock && !filter->site && !filter->thread &&
+           !filter->min_wait_ns && !filter->from_ns && !filter->to_ns;
+}
+
+static char *name_of_screen(const struct locks_options *options, const struct style *style)
+{
+    const char *format = options->presenter == &locks_text   ? "text"
+                         : options->presenter == &locks_json ? "json"
+                                                             : "csv";
+    char *what = memory__format("locks %s %d %llu", format, (int)options->view,
+                                (unsigned long long)options->rank);
+    char *name = kept_screens__name(what, is_screen(options), style);
+    free(what);
+    return name;
+}
+
+static void put_text(const void *subject, const struct style *style, FILE *out)
+{
+    (void)style;
+    fputs(subject, out);
+}
+
+/* False: it is not kept. */
+static bool show_kept(const struct locks_options *options, int *status)
+{
+    if (!may_be_kept(options))
+        return false;
+    const struct style style = style__of(is_screen(options), options->width);
+    struct vec screens = kept_screens__read(options->directory);
+    char *name = name_of_screen(options, &style);
+    const char *text = kept_screens__find(&screens, name);
+    if (text)
+        *status = show_either(is_screen(options), put_text, text, options->width);
+    free(name);
+    kept_screens__free(&screens);
+    return text;
+}
+
+static void keep(const struct locks_options *options, const struct locks_report *report)
+{
+    const struct style style = style__of(is_screen(options), options->width);
+    char *text = NULL;
+    size_t bytes;
+    bool is_whole = trace__session(report->report->trace)->finished;
+    FILE *out = may_be_kept(options) && is_whole ? open_memstream(&text, &bytes) : NULL;
+    if (!out)
+        return;
+    present(&(struct locks_showing){options, report}, &style, out);
+    fclose(out);
+    struct vec screens = kept_screens__read(options->directory);
+    kept_screens__add(&screens, name_of_screen(options, &style), text);
+    kept_screens__write(options->directory, &screens);
+    kept_screens__free(&screens);
+}
+
 static int locks_of(const struct locks_options *options)
 {
     struct loaded loaded;
-    int status = loaded__open(options->directory, &loaded);
+    int status = 0;
+    if (show_kept(options, &status))
+        return status;
+    status = loaded__open(options->directory, &loaded);
     if (status)
         return status;
     status = analyse(options, &loaded);
@@ -109,9 +180,11 @@ static int locks_of(const struct locks_options *options)
         struct locks_result *result = run__result(&loaded.run, &locks_analysis);
         if (options->view == VIEW_AUDIT)
             locks__mark(loaded.trace, result);
-        status =
-            show_view(options, &(struct locks_report){&loaded.report, result, &options->filter,
-                                                      run__result(&loaded.run, &path_analysis)});
+        const struct locks_report report = {&loaded.report, result, &options->filter,
+                                            run__result(&loaded.run, &path_analysis)};
+        status = show_view(options, &report);
+        if (status == 0)
+            keep(options, &report);
     }
     loaded__close(&loaded);
     return status;

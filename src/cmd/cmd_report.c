@@ -115,26 +115,27 @@ static int show_report(const struct report_options *options, struct loaded *load
 
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
-/* What is asked for often, and by nothing else than the trace: the findings, and all as JSON. */
+/* What is asked for by nothing else than the trace: findings, classes, all as JSON. */
 static bool may_be_kept(const struct report_options *options)
 {
     const struct part_asked *part = &options->part;
     bool is_part = part->from_ns || part->to_ns || part->last_ns || options->threads.count;
     bool has_rules = options->no_rules || options->keys.count || options->ignores.count ||
                      options->forgets.count;
-    return shows_findings(options) && options->view == VIEW_SUMMARY &&
+    bool is_named = options->class && strchr(options->class, '\n');
+    return (options->view == VIEW_SUMMARY || options->view == VIEW_CLASSES) &&
            options->threshold == THRESHOLD_UNSAID && options->classes == CLASSES_UNSAID &&
-           !options->html && !is_part && !has_rules;
+           !options->html && !is_part && !has_rules && !is_named;
 }
 
-/* Of a screen how it is laid out, too. */
-static char *name_of_screen(const struct report_options *options, size_t rank)
+/* class: as it is asked for; "": none. */
+static char *name_of_screen(const struct report_options *options, enum report_view view,
+                            const char *class, const struct style *style)
 {
-    const struct style style = style__of(true, options->width);
-    if (options->presenter != &presenter_text)
-        return memory__text(options->presenter->name);
-    return memory__format("%s %zu %u%s%s", options->presenter->name, rank, style.columns,
-                          style.colour ? " colour" : "", style.unicode ? " unicode" : "");
+    char *what = memory__format("%s %d %s", options->presenter->name, (int)view, class);
+    char *name = kept_screens__name(what, options->presenter == &presenter_text, style);
+    free(what);
+    return name;
 }
 
 static void put_text(const void *subject, const struct style *style, FILE *out)
@@ -143,51 +144,103 @@ static void put_text(const void *subject, const struct style *style, FILE *out)
     fputs(subject, out);
 }
 
-/* The first screen, or that of a finding. False: it is not kept. */
+/* False: it is not kept. */
 static bool show_kept(const struct report_options *options, int *status)
 {
-    size_t rank = options->class ? strtoul(options->class, NULL, 10) : 0;
-    if (!may_be_kept(options) || (options->class && !rank))
+    bool is_screen = options->presenter == &presenter_text;
+    if (!may_be_kept(options))
         return false;
+    const struct style style = style__of(is_screen, options->width);
     struct vec screens = kept_screens__read(options->directory);
-    char *name = name_of_screen(options, rank);
+    char *name =
+        name_of_screen(options, options->view, options->class ? options->class : "", &style);
     const char *text = kept_screens__find(&screens, name);
     if (text)
-        *status =
-            show_either(options->presenter == &presenter_text, put_text, text, options->width);
+        *status = show_either(is_screen, put_text, text, options->width);
     free(name);
     kept_screens__free(&screens);
     return text;
 }
 
-static void keep_screen(struct vec *screens, const struct report_options *options,
-                        const struct report *report, size_t rank)
+/* A screen of a report, unless it is there. */
+struct screen_to_keep {
+    const struct report_options *options;
+    const struct report *report;
+    enum report_view view;
+    const char *class;
+    size_t rank;
+};
+
+static void keep_screen(struct vec *screens, const struct screen_to_keep *what,
+                        const struct style *style)
 {
-    bool is_screen = options->presenter == &presenter_text;
-    const struct style style = style__of(is_screen, options->width);
-    char *text = NULL;
+    char *text = NULL, *name = name_of_screen(what->options, what->view, what->class, style);
     size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-    if (!out)
+    FILE *out = kept_screens__find(screens, name) ? NULL : open_memstream(&text, &bytes);
+    if (!out) {
+        free(name);
         return;
-    present(&(struct showing){options, report, rank}, &style, out);
+    }
+    present(&(struct showing){what->options, what->report, what->rank}, style, out);
     fclose(out);
-    kept_screens__add(screens, name_of_screen(options, rank), text);
+    kept_screens__add(screens, name, text);
 }
 
-/* Once it is known what a run comes to, all that may be asked for next costs little. */
+/* The findings, each of them, and the table of classes. */
+static void keep_all(struct vec *screens, const struct report_options *options,
+                     const struct report *report, const struct style *style)
+{
+    struct report without = *report;
+    const struct vec *rows = &report->findings->rows;
+    char class[24];
+    without.findings = NULL;
+    keep_screen(screens, &(struct screen_to_keep){options, &without, VIEW_CLASSES, "", 0}, style);
+    for (size_t rank = 1; rank <= rows->count; rank++) {
+        snprintf(class, sizeof class, "%zu", rank);
+        if (VEC_AT(rows, struct finding, rank - 1)->ranked)
+            keep_screen(screens,
+                        &(struct screen_to_keep){options, report, VIEW_SUMMARY, class, rank},
+                        style);
+    }
+    keep_screen(screens, &(struct screen_to_keep){options, report, VIEW_SUMMARY, "", 0}, style);
+}
+
+/* Once it is known what a run comes to, all that may be asked for next costs little: also on a
+ * terminal of another width that is usual. */
 static void keep_screens(const struct report_options *options, const struct report *report)
 {
+    static const unsigned widths[] = {60, 80, 100, 120, 140};
     struct report_options as_text = *options, as_json = *options;
     if (!may_be_kept(options) || !report->findings || !trace__session(report->trace)->finished)
         return;
     as_text.presenter = &presenter_text;
     as_json.presenter = &presenter_json;
+    struct style style = style__of(true, options->width);
+    const unsigned columns = style.columns;
     struct vec screens = kept_screens__read(options->directory);
-    keep_screen(&screens, &as_json, report, 0);
-    for (size_t rank = 0; rank <= report->findings->rows.count; rank++)
-        if (!rank || VEC_AT(&report->findings->rows, struct finding, rank - 1)->ranked)
-            keep_screen(&screens, &as_text, report, rank);
+    keep_screen(&screens, &(struct screen_to_keep){&as_json, report, VIEW_SUMMARY, "", 0}, &style);
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        style.columns = widths[i];
+        keep_all(&screens, &as_text, report, &style);
+    }
+    style.columns = columns;
+    keep_all(&screens, &as_text, report, &style);
+    kept_screens__write(options->directory, &screens);
+    kept_screens__free(&screens);
+}
+
+/* The one that was just shown. */
+static void keep_shown(const struct report_options *options, const struct report *report,
+                       size_t rank)
+{
+    if (!may_be_kept(options) || !trace__session(report->trace)->finished)
+        return;
+    const struct style style = style__of(options->presenter == &presenter_text, options->width);
+    struct vec screens = kept_screens__read(options->directory);
+    keep_screen(&screens,
+                &(struct screen_to_keep){options, report, options->view,
+                                         options->class ? options->class : "", rank},
+                &style);
     kept_screens__write(options->directory, &screens);
     kept_screens__free(&screens);
 }
@@ -201,7 +254,10 @@ static int show_classes(const struct report_options *options, struct loaded *loa
     if (options->class && !(rank = class__find(&loaded->report, options->class, &matching)))
         return EXIT_USAGE;
     loaded__predict(loaded, NULL, rank);
-    return show_report(options, loaded, rank);
+    int status = show_report(options, loaded, rank);
+    if (status == 0)
+        keep_shown(options, &loaded->report, rank);
+    return status;
 }
 
 /* The first screen, or a finding; a class that has the number of none. */

@@ -112,6 +112,14 @@ struct vec kept_screens__read(const char *directory)
     return screens;
 }
 
+char *kept_screens__name(const char *what, bool is_screen, const struct style *style)
+{
+    if (!is_screen)
+        return memory__text(what);
+    return memory__format("%s %u%s%s", what, style->columns, style->colour ? " colour" : "",
+                          style->unicode ? " unicode" : "");
+}
+
 const char *kept_screens__find(const struct vec *screens, const char *name)
 {
     VEC_EACH (screen, screens, const struct kept_screen)

@@ -342,6 +342,16 @@ isnt_marked() { # ARGUMENT...
     report 1 | cmp - in_depth
     rm heurt.data/screens
     report --json | cmp - json
+    rm heurt.data/screens
+    report --width 80 >narrow
+    report --classes >classes
+    report --classes work >of_function
+    for again in kept anew; do
+        report --width 80 | cmp - narrow
+        report --classes | cmp - classes
+        report --classes work | cmp - of_function
+        rm -f heurt.data/screens
+    done
     report >/dev/null
     mark_kept
     is_marked
@@ -351,8 +361,10 @@ isnt_marked() { # ARGUMENT...
     make_trace
     report >/dev/null
     mark_kept
-    isnt_marked --width 60
+    isnt_marked --width 73
+    is_marked --width 60 # which terminals have
     isnt_marked --no-rules
+    isnt_marked --thread second
     isnt_marked --from 1us
     is_marked
     cp -r heurt.data copy
@@ -441,4 +453,22 @@ isnt_marked() { # ARGUMENT...
         [ "$status" -eq 2 ]
         [[ "$stderr" == "heurt: "*--thread* ]]
     done
+}
+
+@test "what heurt locks came to is kept, too, and told from what reports came to" {
+    make_trace
+    report >/dev/null
+    "$HEURT" locks >all
+    "$HEURT" locks 1 >one
+    "$HEURT" locks --json >json
+    for again in kept anew; do
+        "$HEURT" locks | cmp - all
+        "$HEURT" locks 1 | cmp - one
+        "$HEURT" locks --json | cmp - json
+        rm -f heurt.data/screens
+    done
+    "$HEURT" locks >/dev/null
+    sed -i 's/wait/w4it/' heurt.data/screens
+    "$HEURT" locks | grep -q w4it
+    [[ "$("$HEURT" locks --thread second)" != *w4it* ]] # what is filtered is not kept
 }
