@@ -12,6 +12,7 @@
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
 #include "cmd/values.h"
+#include "cmd/whatif_session.h"
 #include "present/html/html.h"
 
 #include <errno.h>
@@ -66,6 +67,18 @@ static void put_page(const void *subject, FILE *out)
     html__put(subject, out);
 }
 
+/* Events that are replayed for a page, for each question. */
+#define PAGE_REPLAYED_MOST 1000000u
+
+/* Valid as long as the session. */
+static struct whatif_view answer_for_page(struct whatif_session *session)
+{
+    whatif_session__ask_about_all(session, false);
+    whatif_session__ask_about_splits(session);
+    whatif_session__answer(session);
+    return whatif_session__view(session);
+}
+
 /* What is not found out, of an aggregated run for one, is missing in the page, which says it. */
 static int write_page(const struct report_options *options, struct loaded *loaded)
 {
@@ -80,11 +93,23 @@ static int write_page(const struct report_options *options, struct loaded *loade
     if (status)
         return status;
     loaded__predict(loaded, run__result(&loaded->run, &findings_analysis), 0);
-    const struct html_page page = {.report = &loaded->report,
-                                   .locks = run__result(&loaded->run, &locks_analysis),
-                                   .iterations = run__result(&loaded->run, &iterations_analysis),
-                                   .timeline = run__result(&loaded->run, &timeline_analysis)};
-    return html_file__write(options->directory, options->html, put_page, &page);
+    struct html_page page = {.report = &loaded->report,
+                             .locks = run__result(&loaded->run, &locks_analysis),
+                             .iterations = run__result(&loaded->run, &iterations_analysis),
+                             .timeline = run__result(&loaded->run, &timeline_analysis)};
+    struct whatif_session session;
+    struct whatif_view answers;
+    struct error error;
+    bool is_answered =
+        whatif_session__open(&session, &loaded->report, PAGE_REPLAYED_MOST, &error) == 0;
+    if (is_answered) {
+        answers = answer_for_page(&session);
+        page.whatif = &answers;
+    }
+    status = html_file__write(options->directory, options->html, put_page, &page);
+    if (is_answered)
+        whatif_session__close(&session);
+    return status;
 }
 
 /* A threshold, or what makes a class, is asked of classes; JSON has both. */

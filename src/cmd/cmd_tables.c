@@ -52,7 +52,7 @@ struct results {
 static int make_whatif(struct results *results)
 {
     struct error error;
-    if (whatif_session__open(&results->whatif, &results->loaded.report, &error) < 0)
+    if (whatif_session__open(&results->whatif, &results->loaded.report, UINT64_MAX, &error) < 0)
         return failed(&error);
     results->has_whatif = true;
     whatif_session__ask_about_all(&results->whatif, true);

@@ -127,7 +127,7 @@ static int answer_of(const struct whatif_options *options, struct loaded *loaded
     int status = loaded__profile(loaded, options->view);
     if (status)
         return status;
-    if (whatif_session__open(&session, &loaded->report, &error) < 0)
+    if (whatif_session__open(&session, &loaded->report, UINT64_MAX, &error) < 0)
         return failed(&error);
     status = answer(&(struct session){options, &session});
     whatif_session__close(&session);

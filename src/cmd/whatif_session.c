@@ -7,14 +7,15 @@
 #include <stdlib.h>
 
 #define ROWS_AT_MOST 20
+#define SPLITS_AT_MOST 3
 
 int whatif_session__open(struct whatif_session *session, const struct report *report,
-                         struct error *error)
+                         uint64_t most_events, struct error *error)
 {
     *session = (struct whatif_session){.report = report,
                                        .questions = VEC_OF(struct question),
                                        .answers = VEC_OF(struct whatif_answer)};
-    return whatif__open(report->trace, report->symbols, report->profile, UINT64_MAX,
+    return whatif__open(report->trace, report->symbols, report->profile, most_events,
                         &session->whatif, error);
 }
 
@@ -85,6 +86,26 @@ void whatif_session__ask_about_all(struct whatif_session *session, bool is_all)
             session->hidden++;
     }
     ask_about_locks(session, is_all);
+}
+
+void whatif_session__ask_about_splits(struct whatif_session *session)
+{
+    struct vec locks = targets__locks(session->report);
+    for (size_t i = 0; i < locks.count && i < SPLITS_AT_MOST; i++) {
+        const struct lock_target *lock = VEC_AT(&locks, struct lock_target, i);
+        const struct change change = {
+            .type = CHANGE_SPLIT, .lock = lock->address, .process = lock->process, .count = 2};
+        if (lock->lost_ns)
+            whatif_session__ask(
+                session, question__of(&change),
+                (struct whatif_answer){
+                    .asked = memory__format("--split lock=0x%" PRIx64 ":2", lock->address),
+                    .has_lock = true,
+                    .process = lock->process,
+                    .lock = lock->address,
+                    .lost_ns = lock->lost_ns});
+    }
+    vec__free(&locks);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */

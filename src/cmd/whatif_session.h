@@ -18,9 +18,10 @@ struct whatif_session {
     size_t hidden;        /* classes that were not asked about */
 };
 
-/* Fails with a sentence where the trace cannot be replayed; nothing is to be closed then. */
+/* At most so many events are replayed for each question: of a longer run, windows of it. Fails with
+ * a sentence where the trace cannot be replayed; nothing is to be closed then. */
 int whatif_session__open(struct whatif_session *session, const struct report *report,
-                         struct error *error);
+                         uint64_t most_events, struct error *error);
 void whatif_session__close(struct whatif_session *session);
 
 /* Takes over both. */
@@ -28,6 +29,8 @@ void whatif_session__ask(struct whatif_session *session, struct question questio
                          struct whatif_answer answer);
 /* Of every class that lost something (is_all; else of the first ones), and of the locks. */
 void whatif_session__ask_about_all(struct whatif_session *session, bool is_all);
+/* Of the locks that cost most, each with two in place of it. */
+void whatif_session__ask_about_splits(struct whatif_session *session);
 /* Answers all that was asked, on all CPUs; the answers are then sorted by the predicted wall time.
  */
 void whatif_session__answer(struct whatif_session *session);

@@ -33,6 +33,7 @@ setup_file() {
     "$HEURT" report -i t --html page.html
     "$HEURT" report -i t --json >report.json
     "$HEURT" locks -i t --json >locks.json
+    "$HEURT" whatif -i t --json >whatif.json
     probe page.html >probe.html
     dom "$PWD/probe.html" >probed || return 0
     sed -n 's/.*<pre id="probe">\(.*\)<\/pre>.*/\1/p' probed | sed 's/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' >probe.json
@@ -99,6 +100,7 @@ probe() { # PAGE
   shown.lives = lives();
   shown.stacks = +one("#flame button").dataset.ns;
   shown.loops = all("#iterations article").length;
+  shown.answers = all("#whatif tbody tr").map(row => values(row)[0]);
   shown.words = all("#glossary dt").length;
   shown.chart = all("#cpus canvas").length;
   shown.colours = colours();
@@ -158,7 +160,7 @@ ledger() { # PATH
     dom "$BATS_FILE_TMPDIR/page.html" >out
     grep -q '<main id="page" data-ready="true">' out || fail "it did not run: $(cat console)"
     [ ! -s console ] || fail "$(cat console)"
-    for id in findings timeline threads locks stacks iterations coverage glossary; do
+    for id in findings timeline threads locks stacks iterations whatif coverage glossary; do
         grep -q "<section id=\"$id\"" out || fail "there is no $id"
     done
 }
@@ -179,6 +181,14 @@ ledger() { # PATH
     [ "$(probed rows)" = 3 ]
     [ "$(probed errors)" = '[]' ]
     [[ "$(probed verdict)" == *.* ]]
+}
+
+@test "what changes would gain is what heurt whatif says" {
+    # The page asks what would come of two locks in place of one, too; it leaves out what gains nothing.
+    "$JSON_GET" "$BATS_FILE_TMPDIR/whatif.json" 'answers[0].prediction.wall_ns' >known
+    gain=$("$JSON_GET" "$BATS_FILE_TMPDIR/whatif.json" 'answers[0].prediction.wall_gain[1]')
+    awk -v gain="$gain" 'BEGIN { exit !(gain >= 1.005) }' || fail "the fixture has nothing to gain: $gain"
+    probed answers | numbers | grep -qx "$(cat known)" || fail "$(cat known) is not in $(probed answers)"
 }
 
 @test "who blocked whom adds up to the waits, and stacks to what was waited" {

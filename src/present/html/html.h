@@ -15,6 +15,7 @@
 #include "analysis/locks/locks.h"
 #include "analysis/timeline/timeline.h"
 #include "present/present.h"
+#include "present/whatif/whatif_screens.h"
 
 /* More are not in the page, which says how many there are. */
 #define HTML_CLASSES_MOST 200
@@ -28,6 +29,7 @@ struct html_page {
     const struct locks_result *locks;
     const struct iterations *iterations;
     const struct timeline *timeline;
+    const struct whatif_view *whatif; /* what changes would gain; NULL: it cannot be told */
 };
 
 void html__put(const struct html_page *page, FILE *out);

@@ -193,6 +193,22 @@ static struct json_object *locks_data(const struct html_page *page)
     return document;
 }
 
+/* Without what becomes of each lock and barrier. */
+static struct json_object *whatif_data(const struct whatif_view *whatif)
+{
+    if (!whatif)
+        return NULL;
+    struct json_object *document = whatif_document__new(whatif);
+    struct json_object *answers = json_object_object_get(document, "answers");
+    for (size_t i = 0; i < json_object_array_length(answers); i++) {
+        struct json_object *prediction =
+            json_object_object_get(json_object_array_get_idx(answers, i), "prediction");
+        if (prediction)
+            json_object_object_del(prediction, "objects");
+    }
+    return document;
+}
+
 /* What heurt explain says of each, in short. */
 static struct json_object *words_data(void)
 {
@@ -213,6 +229,7 @@ struct json_object *html_data__new(const struct html_page *page)
     struct json_object *data = document__new(&page_table, &root);
     json_object_object_add(data, "report", report_data(page->report));
     json_object_object_add(data, "locks", locks_data(page));
+    json_object_object_add(data, "whatif", whatif_data(page->whatif));
     json_object_object_add(data, "words", words_data());
     table_rows__free(&texts);
     return data;

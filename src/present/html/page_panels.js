@@ -321,6 +321,26 @@ function put_iterations() {
   if (phases && phases.length > 8) body.append(el("p", { class: "dim" }, count(phases.length - 8) + " more loops: heurt structure --iterations"));
 }
 
+/* ---- what changes would gain --------------------------------------------------------------------- */
+
+const REPLAY_DOUBTFUL = 0.1; // off by so much, as in whatif_text.c
+function put_whatif() {
+  const body = section("whatif", "What would help"), told = data.whatif;
+  const factor = gain => gain[1] < 1.005 ? "none" : (gain[0] < 1.005 ? "≤ " : gain[0].toFixed(2) + "–") + gain[1].toFixed(2) + "×";
+  const what = a => [/^--split/.test(a.asked) ? "two locks in place of " : a.object ? "no waits for " : "no loss in ",
+    name(a.object ? a.object_name || a.object : a.function || "?", 80), a.file ? [" ", name(a.file.replace(/^.*\//, "") + ":" + a.line, 80)] : null];
+  const answers = told && told.answers.filter(a => a.prediction && a.prediction.wall_gain[1] >= 1.005);
+  if (!told) { body.append(el("p", {}, "The run cannot be replayed, so this is not known.")); return; }
+  body.append(el("p", { class: "dim" }, "Predicted by replaying the run, which takes ", duration(told.unrecorded_ns), " without what recording cost, with that changed",
+    told.replayed_share < 1 ? [" (from ", share(told.replayed_share), " of it)"] : null, ". heurt whatif answers other questions."));
+  const off = (told.replayed_ns - told.measured_ns) / told.measured_ns;
+  if (told.measured_ns && Math.abs(off) > REPLAY_DOUBTFUL)
+    body.append(el("p", {}, el("b", { class: "warn" }, "The replay is far from the run"), " (" + (100 * off).toFixed(1) + " %), so something decides its time that the replay does not know: these are to be doubted."));
+  body.append(answers.length ? table("The run would take:", [number("about"), words("gain"), number("lost now"), words("with")],
+    answers.map(a => [exact(a.prediction.wall_ns), factor(a.prediction.wall_gain), exact(a.lost_ns), what(a)]))
+    : el("p", {}, "Nothing that was asked would make the run faster: its time is spent otherwise."));
+}
+
 /* ---- what was looked at, and the words --------------------------------------------------------- */
 
 const CHECKS = { running: "time worked, against CPU time", lives: "lives of threads", page_fault_time: "time in page faults, against CPU time in the kernel",
@@ -356,6 +376,7 @@ put_threads();
 put_locks();
 put_flames();
 put_iterations();
+put_whatif();
 put_coverage();
 put_glossary();
 const repaint = () => {

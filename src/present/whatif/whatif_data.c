@@ -164,11 +164,16 @@ static const struct table document_table =
                      told_threads),
            FIELD_LIST("answers", rows_of_document), FIELD("hidden", whatif_document, hidden));
 
+struct json_object *whatif_document__new(const struct whatif_view *view)
+{
+    return document__new(&document_table, &(struct whatif_document){run_cells__of(view->report),
+                                                                    *view, view->hidden});
+}
+
 static void put_json(const struct whatif_view *view, const struct style *style, FILE *out)
 {
     (void)style;
-    document__put(&document_table,
-                  &(struct whatif_document){run_cells__of(view->report), *view, view->hidden}, out);
+    json__put(whatif_document__new(view), out);
 }
 
 const struct whatif_presenter whatif_json = {put_json, put_json};

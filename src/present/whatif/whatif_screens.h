@@ -34,6 +34,9 @@ struct whatif_presenter {
     void (*table)(const struct whatif_view *view, const struct style *style, FILE *out);
 };
 
+/* As heurt whatif --json prints it. json_object_put it. */
+struct json_object *whatif_document__new(const struct whatif_view *view);
+
 extern const struct whatif_presenter whatif_text, whatif_json, whatif_csv;
 
 #endif
