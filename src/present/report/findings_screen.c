@@ -419,16 +419,17 @@ static void put_rest(const struct report *report, const struct style *style, FIL
 {
     char duration[16];
     uint64_t rest_ns = report->findings->rest_ns;
-    const char *whom = trace__has_asides(report->trace) ? " these threads" : "";
+    bool one = report->profile->threads.count == 1, some = trace__has_asides(report->trace);
+    const char *whom = !some ? "" : one ? " this thread" : " these threads";
     paragraph__take(style, out, "  ",
                     rest_ns ? memory__format("Nothing else costs%s more than %s.", whom,
                                              duration__format(rest_ns, duration))
                             : memory__text("Nothing else was found."));
     if (*whom)
         paragraph__take(style, out, "  ",
-                        memory__text("Lost is what these threads lost, share is of their time. A "
-                                     "gain is of the whole run, without what all threads lose "
-                                     "there."));
+                        memory__format("Lost is what%s lost, share is of %s time. A gain is of the "
+                                       "whole run, without what all threads lose there.",
+                                       whom, one ? "its" : "their"));
 }
 
 bool finding__is_shown(const struct finding *finding)
