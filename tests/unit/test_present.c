@@ -728,6 +728,9 @@ static void long_names_are_shortened(void **state)
         {"std::ostream& operator<< <char>(int)", "operator<< <char>(int)"},
         {"non-virtual thunk to list<int>::size()", NULL},
         {"vtable for list<int>", NULL},
+        {"game::world::each_slice<int>(game::world::step()::{lambda(long)#2})::{lambda()#1}::"
+         "operator()() const",
+         "game::world::each_slice<...>::{lambda()#1}::operator()"},
         {"absl::flat_hash_map<std::string, std::vector<int> >::find_or_insert(int)",
          "absl::flat_hash_map<...>::find_or_insert"},
         {"a_long_name_of_a_class_that_has_operators<int>::operator<<(stream_of_characters&)",

@@ -75,6 +75,31 @@ static char *without_templates(char *text)
     return cut;
 }
 
+/* "draw(int)::{lambda()#1}::operator()": without the parameters of the function around. */
+static void cut_inner_parameters(char *text)
+{
+    static const char anonymous[] = "(anonymous namespace)";
+    int braces = 0;
+    for (char *at = text; *at; at++) {
+        braces += *at == '{';
+        braces -= *at == '}';
+        if (*at != '(' || braces || strncmp(at, anonymous, sizeof anonymous - 1) == 0)
+            continue;
+        char *end = at;
+        int depth = 0;
+        for (; *end; end++) {
+            depth += *end == '(';
+            depth -= *end == ')';
+            if (!depth)
+                break;
+        }
+        if (*end && strncmp(end + 1, "::", 2) == 0 && at > text)
+            memmove(at, end + 1, strlen(end + 1) + 1);
+        else
+            at = *end ? end : end - 1;
+    }
+}
+
 /* Names of templates begin with what they return. "vtable for x" begins with what it is. */
 static void cut_return(char *text)
 {
@@ -109,6 +134,8 @@ char *function__short(const char *function)
         *open = 0;
     if (text__width(text) > WITH_PARAMETERS_AT_MOST)
         text = without_templates(text);
+    if (text__width(text) > WITH_PARAMETERS_AT_MOST)
+        cut_inner_parameters(text);
     return text;
 }
 

@@ -197,10 +197,11 @@ char *finding_part__because_of(const struct report *report, const struct finding
     char *text = memory__text(""), unknown[32], percent[16];
     size_t shown = 0;
     VEC_EACH (holder, &part->holders, struct finding_holder) {
-        if (shown++ >= HOLDERS_MOST || holder->share < HOLDER_FROM)
+        if (shown >= HOLDERS_MOST || holder->share < HOLDER_FROM)
             break;
         if (is_in_library(report, holder))
             continue;
+        shown++;
         struct place place = place__of_site(report, holder->process, holder->site, unknown);
         char *name = function__short(place.function);
         text = text__append(text, "%s%s %s", *text ? ", " : "", name,
