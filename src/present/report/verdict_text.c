@@ -137,8 +137,9 @@ static char *found_nothing(const struct report *report)
     bool hides_waits = false;
     while ((kind = runtime__next(report, kind)))
         hides_waits |= kind->hides_waits;
-    return memory__text(hides_waits ? "No interference found among its threads, and what goes on in "
-                                      "its runtime is not seen"
+    return memory__text(hides_waits
+                            ? "No interference found among its threads, and what goes on in "
+                              "its runtime is not seen"
                         : report__saw_little(report)
                             ? "Little can be said: most of the work was in processes that changed "
                               "their user, which left the recording"
