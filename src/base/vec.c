@@ -6,15 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *vec__extend(struct vec *vec, size_t count)
+void vec__reserve(struct vec *vec, size_t count)
 {
-    if (vec->capacity - vec->count < count) {
-        size_t capacity = vec->capacity ? vec->capacity * 2 : 8;
-        vec->capacity = capacity < vec->count + count ? vec->count + count : capacity;
-        vec->items = memory__resize(vec->items, vec->capacity, vec->item_bytes);
-    }
-    vec->count += count;
-    return (char *)vec->items + (vec->count - count) * vec->item_bytes;
+    size_t capacity = vec->capacity ? vec->capacity * 2 : 8;
+    vec->capacity = capacity < vec->count + count ? vec->count + count : capacity;
+    vec->items = memory__resize(vec->items, vec->capacity, vec->item_bytes);
 }
 
 void *vec__push(struct vec *vec, const void *item)

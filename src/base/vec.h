@@ -65,8 +65,16 @@ void *vec__push(struct vec *vec, const void *item);
             vec__push(vec, NULL);           \
         VEC_AT(vec, type, reach_index);     \
     })
+/* Room for so many more; vec__extend asks. */
+void vec__reserve(struct vec *vec, size_t count);
 /* Appends count items that the caller fills, and returns the place of the first. */
-void *vec__extend(struct vec *vec, size_t count);
+static inline void *vec__extend(struct vec *vec, size_t count)
+{
+    if (vec->capacity - vec->count < count)
+        vec__reserve(vec, count);
+    vec->count += count;
+    return (char *)vec->items + (vec->count - count) * vec->item_bytes;
+}
 void vec__sort(struct vec *vec, int (*order)(const void *, const void *));
 void vec__free(struct vec *vec); /* leaves it empty and usable */
 

@@ -42,8 +42,6 @@ struct occurrence_collector {
     size_t kept, intervals; /* how many there are now */
     /* The thread. */
     uint32_t thread;
-    uint32_t divided_depth; /* spans around the outermost open one of a divided site, whose callee
-                               signature is not known before its end; NONE: none is open */
     uint16_t cpu;
     bool has_kernel;
     uint32_t *timeline; /* by number of the class: place in all.timelines, or NONE */
@@ -307,28 +305,29 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
     keep_within_bounds(self);
 }
 
-static void opened(struct thread_watcher *watcher, struct class_entry *entry, uint32_t depth)
+/* Outside of the windows. */
+static struct interval quiet(struct thread_watcher *watcher, uint64_t tick)
 {
     struct occurrence_collector *self = (struct occurrence_collector *)watcher;
-    if (depth <= self->divided_depth)
-        self->divided_depth = entry->division ? depth : NONE;
+    if (tick < self->begin)
+        return (struct interval){0, self->begin};
+    size_t place = (size_t)step_of(self, tick), count = self->all.windows.count;
+    uint64_t begin = self->begin + place * self->step, end = begin + self->step;
+    uint64_t behind = begin + (place < count ? self->length : 0);
+    return (struct interval){behind, tick < behind ? behind : end};
 }
 
-/* Outside of the windows, classes that are kept only there. */
-static bool passes_over(struct thread_watcher *watcher, const struct class_entry *entry,
-                        uint64_t tick, uint32_t depth)
+/* Classes that are kept only in windows. */
+static bool may_pass(const struct thread_watcher *watcher, const struct class_entry *entry)
 {
-    struct occurrence_collector *self = (struct occurrence_collector *)watcher;
-    return self->slots[entry->number].many && window_of(self, tick) == NONE &&
-           self->divided_depth >= depth;
+    const struct occurrence_collector *self = (const struct occurrence_collector *)watcher;
+    return self->slots[entry->number].many;
 }
 
-static void passed_over(struct thread_watcher *watcher, uint32_t depth)
+static void passed_over(struct thread_watcher *watcher, uint32_t depth, uint32_t count)
 {
     struct occurrence_collector *self = (struct occurrence_collector *)watcher;
-    while (self->inside.count < depth + 1)
-        vec__push(&self->inside, NULL);
-    VEC_AT(&self->inside, struct open_occurrence, depth)->count++;
+    VEC_REACH(&self->inside, struct open_occurrence, depth)->count += count;
 }
 
 /* ---- when it was on a CPU -------------------------------------------------------------------- */
@@ -411,9 +410,9 @@ static struct occurrence_collector *new_part(const struct collection_plan *plan,
 {
     struct occurrence_collector *part = memory__zeroed(1, sizeof *part);
     *part = (struct occurrence_collector){.watcher = {.occurrence = occurrence,
-                                                      .opened = opened,
                                                       .kernel = kernel,
-                                                      .passes_over = passes_over,
+                                                      .quiet = quiet,
+                                                      .may_pass = may_pass,
                                                       .passed_over = passed_over,
                                                       .signatures = plan->nested[thread]},
                                           .table = &plan->table->lanes[lane],
@@ -422,7 +421,6 @@ static struct occurrence_collector *new_part(const struct collection_plan *plan,
                                           .step = plan->joined.step,
                                           .length = plan->length,
                                           .thread = thread,
-                                          .divided_depth = NONE,
                                           .cpu = UINT16_MAX,
                                           .off = VEC_OF(struct off_period),
                                           .inside = VEC_OF(struct open_occurrence)};

@@ -38,20 +38,15 @@ struct occurrence {
     uint64_t instructions; /* retired by it; 0: not recorded */
 };
 
-/* When a class was open on a thread and the thread was on a CPU, or (second) when it was preempted
- * in it. An occurrence becomes one or more of these. By begin; those of one thread and class do not
- * overlap. */
-struct interval {
-    uint64_t begin, end;
-};
-
 struct class_occurrences {
     struct class_entry *entry;
     struct vec occurrences; /* struct occurrence */
     bool has_locks;         /* a lock was waited for in one of them */
 };
 
-/* Where a class was on a thread. */
+/* When a class was open on a thread and the thread was on a CPU, or (second) when it was preempted
+ * in it. An occurrence becomes one or more intervals, by begin; those of one thread and class do
+ * not overlap. */
 struct class_timeline {
     struct class_entry *entry;
     uint32_t thread;

@@ -25,14 +25,21 @@ struct thread_fold {
     size_t room;                      /* of arguments */
     struct open_arguments *arguments; /* by place of the open span */
     struct vec passed;                /* struct passed_call: those that are open */
-    uint64_t instructions;            /* told for the function's event that comes; else 0 */
-    struct touched_pages *pages;      /* NULL: it had no page faults */
+    struct interval quiet;            /* the watcher's */
+    uint8_t *passing;                 /* enum passing, by place of the function; NULL: none */
+    uint32_t divided_depth; /* spans around the outermost open one of a divided site; UINT32_MAX:
+                               none is open */
+    uint64_t instructions;  /* told for the function's event that comes; else 0 */
+    struct touched_pages *pages; /* NULL: it had no page faults */
 };
 
 /* An open call that is passed over. */
 struct passed_call {
     uint32_t id, depth; /* even; the spans around it */
 };
+
+/* Whether calls of a function are passed over when nothing is wanted. */
+enum passing { NOT_ASKED, TOLD, PASSED };
 
 /* The payload of the enter event of an open span. */
 struct open_arguments {
@@ -451,8 +458,11 @@ static void leave_all(struct thread_fold *self)
 static void tell_opened(struct thread_fold *self)
 {
     uint32_t depth = self->fold.state->depth - 1;
+    struct class_entry *entry = whole_of(self->fold.spans[depth].class);
+    if (depth <= self->divided_depth)
+        self->divided_depth = entry->division ? depth : UINT32_MAX;
     if (self->watcher->opened)
-        self->watcher->opened(self->watcher, whole_of(self->fold.spans[depth].class), depth);
+        self->watcher->opened(self->watcher, entry, depth);
 }
 
 static void keep_arguments(struct thread_fold *self, const struct event *event)
@@ -470,25 +480,50 @@ static void keep_arguments(struct thread_fold *self, const struct event *event)
     arguments->entered = event->tick;
 }
 
-static inline bool pass_over(struct thread_fold *self, const struct fold_class *class, uint32_t id,
-                             uint64_t tick)
+static bool is_quiet(struct thread_fold *self, uint64_t tick)
 {
-    struct fold *fold = &self->fold;
-    uint32_t depth = fold->state->depth;
-    if (!self->watcher->passes_over(self->watcher, whole_of(class), tick, depth))
+    if (self->fold.state->depth > self->divided_depth)
         return false;
-    *(struct passed_call *)vec__extend(&self->passed, 1) = (struct passed_call){id, depth};
-    if (depth)
-        fold->spans[depth - 1].overhead += class->cost;
-    return true;
+    if (tick < self->quiet.begin || tick >= self->quiet.end)
+        self->quiet = self->watcher->quiet(self->watcher, tick);
+    return tick >= self->quiet.begin && tick < self->quiet.end;
 }
 
-static bool passes_over(struct thread_fold *self, const struct event *event)
+static inline bool may_pass(struct thread_fold *self, const struct fold_class *class, size_t place)
+{
+    uint8_t *passing = &self->passing[place];
+    if (*passing == NOT_ASKED)
+        *passing =
+            !self->watcher->may_pass || self->watcher->may_pass(self->watcher, whole_of(class))
+                ? PASSED
+                : TOLD;
+    return *passing == PASSED;
+}
+
+static inline void begin_passed(struct thread_fold *self, const struct fold_class *class,
+                                uint32_t id, uint32_t depth)
+{
+    *(struct passed_call *)vec__extend(&self->passed, 1) = (struct passed_call){id, depth};
+    if (depth)
+        self->fold.spans[depth - 1].overhead += class->cost;
+}
+
+static void tell_passed(struct thread_fold *self, uint32_t depth, uint32_t count)
+{
+    if (count && self->watcher->passed_over)
+        self->watcher->passed_over(self->watcher, depth, count);
+}
+
+/* Whether the event begins a call that is passed over. */
+static bool begins_passed(struct thread_fold *self, const struct event *event)
 {
     const struct fold *fold = &self->fold;
     size_t place = (event->id - HEURT_EVENT_FUNCTIONS) / 2;
     const struct fold_class *class = place < fold->function_count ? fold->functions[place] : NULL;
-    return class && pass_over(self, class, event->id, event->tick);
+    bool begins = class && is_quiet(self, event->tick) && may_pass(self, class, place);
+    if (begins)
+        begin_passed(self, class, event->id, fold->state->depth);
+    return begins;
 }
 
 /* Whether a call that was passed over ends with this event. */
@@ -500,7 +535,7 @@ static bool ends_passed(struct thread_fold *self, const struct event *event)
         if (event->id != HEURT_EVENT_UNWOUND && calls[i].id != (event->id & ~1u))
             continue;
         self->passed.count = i;
-        self->watcher->passed_over(self->watcher, depth);
+        tell_passed(self, depth, 1);
         return true;
     }
     return false;
@@ -512,7 +547,7 @@ static bool is_passed_over(struct thread_fold *self, const struct event *event)
         event->id == HEURT_EVENT_UNWOUND || (event->id >= HEURT_EVENT_FUNCTIONS && event->id & 1);
     if (is_leave)
         return ends_passed(self, event);
-    return event->id >= HEURT_EVENT_FUNCTIONS && passes_over(self, event);
+    return event->id >= HEURT_EVENT_FUNCTIONS && begins_passed(self, event);
 }
 
 /* What was open around them has ended. */
@@ -525,37 +560,50 @@ static void forget_passed(struct thread_fold *self)
 
 /* ---- … of functions, most of which need less ------------------------------------------------- */
 
-enum taken { NOT_TAKEN, TAKEN, TO_BE_FOLDED };
-
-/* The enter or leave of a call that is passed over. */
-static inline enum taken pass_function(struct thread_fold *self, const struct fold_class *class,
-                                       uint32_t id, uint64_t tick)
+/* The innermost open call that was passed over just inside of what is open; NULL: there is none. */
+static inline const struct passed_call *last_passed(const struct thread_fold *self, uint32_t depth)
 {
-    if (!(id & 1))
-        return pass_over(self, class, id, tick) ? TAKEN : TO_BE_FOLDED;
-    uint32_t depth = self->fold.state->depth;
-    const struct passed_call *last = self->passed.items;
-    last += self->passed.count;
-    if (!self->passed.count || last[-1].depth != depth)
-        return TO_BE_FOLDED;
-    if (last[-1].id != (id & ~1u))
-        return NOT_TAKEN;
-    self->passed.count--;
-    self->watcher->passed_over(self->watcher, depth);
-    return TAKEN;
+    size_t count = self->passed.count;
+    const struct passed_call *last =
+        count ? VEC_AT(&self->passed, struct passed_call, count - 1) : NULL;
+    return last && last->depth == depth ? last : NULL;
+}
+
+/* Whether the event ends that one. */
+static inline bool ends_last_passed(struct thread_fold *self, uint32_t id, uint32_t depth)
+{
+    const struct passed_call *last = last_passed(self, depth);
+    bool ends = last && last->id == (id & ~1u);
+    self->passed.count -= ends;
+    return ends;
+}
+
+/* Passes over calls as far as there is nothing else. */
+static void pass_functions(struct thread_fold *self, struct event_words *words)
+{
+    uint32_t id, depth = self->fold.state->depth, ended = 0;
+    uint64_t tick;
+    for (const struct fold_class *class;
+         (class = fold__next_function(&self->fold, words, &id, &tick));) {
+        if (id & 1) {
+            if (!ends_last_passed(self, id, depth))
+                break;
+            ended++;
+        } else {
+            if (!is_quiet(self, tick) || !may_pass(self, class, (id - HEURT_EVENT_FUNCTIONS) / 2))
+                break;
+            begin_passed(self, class, id, depth);
+        }
+        event_words__pass(words, tick);
+    }
+    tell_passed(self, depth, ended);
 }
 
 static inline bool watch_function(struct thread_fold *self, struct fold_class *class, uint32_t id,
                                   uint64_t tick)
 {
-    enum taken taken = TO_BE_FOLDED;
-    if (self->watcher->passes_over)
-        taken = pass_function(self, class, id, tick);
-    else
-        note_event(self, tick);
-    if (taken != TO_BE_FOLDED)
-        return taken == TAKEN;
-    if (!fold__function(&self->fold, class, id, tick))
+    bool may_be_passed = id & 1 && last_passed(self, self->fold.state->depth);
+    if (may_be_passed || !fold__function(&self->fold, class, id, tick))
         return false;
     forget_passed(self);
     if (!(id & 1)) {
@@ -570,8 +618,15 @@ void thread_watch__functions(struct thread_fold *self, struct event_words *words
     struct fold_class *class;
     uint32_t id;
     uint64_t tick;
-    while (!self->instructions && (class = fold__next_function(&self->fold, words, &id, &tick)) &&
-           watch_function(self, class, id, tick)) {
+    while (!self->instructions) {
+        if (self->watcher->quiet)
+            pass_functions(self, words);
+        if (!(class = fold__next_function(&self->fold, words, &id, &tick)))
+            return;
+        if (!self->watcher->quiet)
+            note_event(self, tick);
+        if (!watch_function(self, class, id, tick))
+            return;
         event_words__pass(words, tick);
         self->watcher->now.number++;
     }
@@ -600,6 +655,9 @@ struct thread_fold *thread_watch__start(struct class_table *table, uint32_t thre
     self->fold.watch_at_once = watcher->at_once || watcher->signatures ? watched_at_once : NULL;
     self->signatures = watcher->signatures ? callee_walk__new(table->signatures) : NULL;
     self->passed = VEC_OF(struct passed_call);
+    self->divided_depth = UINT32_MAX;
+    if (watcher->quiet)
+        self->passing = memory__zeroed(self->fold.function_count + 1, 1);
     watcher->now = (struct watched_event){0};
     return self;
 }
@@ -624,13 +682,15 @@ void thread_watch__event(struct thread_fold *self, const struct event *event)
 {
     struct thread_watcher *watcher = self->watcher;
     uint32_t depth = self->state.depth;
-    if (!watcher->passes_over)
+    if (!watcher->quiet)
         note_event(self, event->tick);
     if (watcher->kernel && is_of_kernel(event->id))
         watcher->kernel(watcher, event);
-    if (!watcher->passes_over || !is_passed_over(self, event)) {
+    if (!watcher->quiet || !is_passed_over(self, event)) {
         fold__event(&self->fold, event);
         has_folded(self, event, depth);
+    } else {
+        self->fold.snapshot = false; /* it was this call's */
     }
     watcher->now.number++;
 }
@@ -644,6 +704,7 @@ void thread_watch__end(struct thread_fold *self)
     free(self->fold.spans);
     touched_pages__free(self->pages);
     free(self->arguments);
+    free(self->passing);
     vec__free(&self->passed);
     callee_walk__free(self->signatures);
     free(self);

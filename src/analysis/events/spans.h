@@ -44,6 +44,11 @@ struct watched_event {
     uint64_t own_time; /* fold_state__own_time */
 };
 
+/* Ticks, without the end. */
+struct interval {
+    uint64_t begin, end;
+};
+
 /* Folds the thread's events again, but counts nothing. arguments: the
  * payload of the enter event of the occurrence. Classes are told as the whole table has them. */
 struct thread_watcher {
@@ -56,13 +61,15 @@ struct thread_watcher {
     void (*opened)(struct thread_watcher *watcher, struct class_entry *entry, uint32_t depth);
     /* Every OFF_CPU, FAULT and KERNEL event; NULL: nobody wants them. */
     void (*kernel)(struct thread_watcher *watcher, const struct event *event);
-    /* Whether a call that begins then need not be told, which is much faster: it is then no span,
-     * and what is in it counts as just inside of what is around it. NULL: all are told.
-     * depth: the spans around it. */
-    bool (*passes_over)(struct thread_watcher *watcher, const struct class_entry *entry,
-                        uint64_t tick, uint32_t depth);
-    /* One that was passed over ended; depth: the spans around it. */
-    void (*passed_over)(struct thread_watcher *watcher, uint32_t depth);
+    /* A time with the tick in it in which no calls need be told that begin then, which is much
+     * faster: such a call is then no span, and what is in it counts as just inside of what is
+     * around it. Empty: they are wanted; NULL: they always are. In an open call of a divided site,
+     * whose callee signature is not known before its end, they are told all the same. */
+    struct interval (*quiet)(struct thread_watcher *watcher, uint64_t tick);
+    /* Whether calls of that class are ever left out; NULL: of all. */
+    bool (*may_pass)(const struct thread_watcher *watcher, const struct class_entry *entry);
+    /* So many that were passed over ended; depth: the spans around them. NULL: nobody asks. */
+    void (*passed_over)(struct thread_watcher *watcher, uint32_t depth, uint32_t count);
     /* Retired in the occurrence that is told; 0: not recorded. */
     uint64_t instructions;
     /* The tick of its enter event. occurrence->start is later by what pauses took of it. */

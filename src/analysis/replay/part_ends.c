@@ -30,38 +30,17 @@ static void keep_end(struct thread_watcher *watcher, struct class_entry *entry,
     vec__push(&self->ends, &end);
 }
 
-static void opened(struct thread_watcher *watcher, struct class_entry *entry, uint32_t depth)
+/* When nothing is in the drawn run. */
+static struct interval quiet(struct thread_watcher *watcher, uint64_t tick)
 {
-    struct part_ends *self = (struct part_ends *)watcher;
-    if (depth <= self->divided_depth)
-        self->divided_depth = entry->division ? depth : UINT32_MAX;
-}
-
-/* Whether a call that begins then is not in the drawn run, and in none of a divided site that is.
- */
-static bool is_left_out(struct thread_watcher *watcher, const struct class_entry *entry,
-                        uint64_t tick, uint32_t depth)
-{
-    struct part_ends *self = (struct part_ends *)watcher;
-    (void)entry;
-    if (tick < self->quiet.begin || tick >= self->quiet.end)
-        self->quiet = (struct interval){tick, drawn_run__next_tick(self->drawn, tick)};
-    return tick < self->quiet.end && self->divided_depth >= depth;
-}
-
-static void was_left_out(struct thread_watcher *watcher, uint32_t depth)
-{
-    (void)watcher, (void)depth;
+    const struct part_ends *self = (struct part_ends *)watcher;
+    return (struct interval){tick, drawn_run__next_tick(self->drawn, tick)};
 }
 
 /* Only what is in the drawn run. */
 static struct thread_watcher watcher_of_drawn(void)
 {
-    return (struct thread_watcher){.occurrence = keep_end,
-                                   .opened = opened,
-                                   .passes_over = is_left_out,
-                                   .passed_over = was_left_out,
-                                   .signatures = true};
+    return (struct thread_watcher){.occurrence = keep_end, .quiet = quiet, .signatures = true};
 }
 
 void part_ends__start(struct part_ends *self, struct class_table *table,
@@ -71,8 +50,6 @@ void part_ends__start(struct part_ends *self, struct class_table *table,
                           : (struct thread_watcher){.occurrence = keep_end, .signatures = true};
     self->table = table;
     self->drawn = drawn;
-    self->quiet = (struct interval){0};
-    self->divided_depth = UINT32_MAX;
     self->ends.count = self->next = 0;
     if (drawn)
         thread__watch(table, thread, &self->watcher);

@@ -12,9 +12,6 @@ struct part_ends {
     struct thread_watcher watcher; /* first: the fold's walk gives this */
     struct class_table *table;
     const struct drawn_run *drawn;
-    struct interval quiet;     /* ticks of which no event is in it */
-    uint32_t divided_depth;    /* spans around the outermost open one of a divided site; UINT32_MAX:
-                                  none is open */
     struct thread_fold *watch; /* NULL: all ends are there */
     struct vec ends;           /* struct part_end: of the current thread, */
     size_t next;               /* not yet asked for from there on */
