@@ -19,14 +19,18 @@ struct run_row {
     void *self, *result;
 };
 
+static unsigned cpus_now(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
 /* What aggregated runs tell of a class, only one lane can read: texts are the lane's that meets it.
  */
 static unsigned lanes_for(const struct trace *trace)
 {
     size_t threads = trace__is_aggregated(trace) ? 1 : trace__threads(trace)->count;
-    cpu_set_t set;
-    int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    unsigned lanes = cpus < (int)LANES_MOST ? (unsigned)cpus : LANES_MOST;
+    unsigned cpus = cpus_now(), lanes = cpus < LANES_MOST ? cpus : LANES_MOST;
     lanes = lanes < threads ? lanes : (unsigned)threads;
     return lanes ? lanes : 1;
 }
@@ -237,6 +241,37 @@ static void walk_by_threads(const struct walk_group *group, unsigned lanes)
     free(crew.ended);
 }
 
+/* ---- one thread after the other -------------------------------------------------------------- */
+
+/* The analyses of a group side by side: each has no other walk than its own to keep in order. */
+struct walk_apart {
+    struct walk_group group;
+    pthread_t thread;
+    bool has_thread;
+};
+
+static void *walk_alone(void *argument)
+{
+    walk_by_threads(&((struct walk_apart *)argument)->group, 1);
+    return NULL;
+}
+
+static void walk_in_order(const struct walk_group *group)
+{
+    struct walk_apart apart[GROUP_MOST];
+    unsigned cpus = cpus_now();
+    for (size_t i = 0; i < group->count; i++) {
+        apart[i].group = (struct walk_group){group->run, {group->rows[i]}, 1};
+        apart[i].has_thread = i + 1 < group->count && i + 1 < cpus &&
+                              pthread_create(&apart[i].thread, NULL, walk_alone, &apart[i]) == 0;
+        if (!apart[i].has_thread)
+            walk_alone(&apart[i]);
+    }
+    for (size_t i = 0; i < group->count; i++)
+        if (apart[i].has_thread)
+            pthread_join(apart[i].thread, NULL);
+}
+
 /* ---- the walk by time ------------------------------------------------------------------------ */
 
 static void walk_by_time(const struct walk_group *group)
@@ -391,8 +426,10 @@ static void run_group(struct walk_group *group, int *code, struct error *error)
     start_all(group, code, error);
     if (walk >= WALK_TIME)
         walk_by_time(group);
-    else if (walk > WALK_NONE && group->count)
-        walk_by_threads(group, walk == WALK_THREADS ? run->lanes : 1);
+    else if (walk == WALK_IN_ORDER && group->count)
+        walk_in_order(group);
+    else if (walk == WALK_THREADS && group->count)
+        walk_by_threads(group, run->lanes);
     for (size_t i = 0; i < group->count; i++) {
         struct run_row *row = group->rows[i];
         row->result = row->analysis->finish ? row->analysis->finish(row->self) : row->self;

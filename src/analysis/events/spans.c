@@ -457,12 +457,15 @@ static void leave_all(struct thread_fold *self)
 
 static void tell_opened(struct thread_fold *self)
 {
+    const struct thread_watcher *watcher = self->watcher;
+    if (!watcher->quiet && !watcher->opened)
+        return;
     uint32_t depth = self->fold.state->depth - 1;
     struct class_entry *entry = whole_of(self->fold.spans[depth].class);
     if (depth <= self->divided_depth)
         self->divided_depth = entry->division ? depth : UINT32_MAX;
-    if (self->watcher->opened)
-        self->watcher->opened(self->watcher, entry, depth);
+    if (watcher->opened)
+        watcher->opened(self->watcher, entry, depth);
 }
 
 static void keep_arguments(struct thread_fold *self, const struct event *event)

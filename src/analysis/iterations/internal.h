@@ -44,6 +44,7 @@ struct loop_search;
 struct loop_search *search__start(struct class_table *table, struct shapes *shapes,
                                   uint32_t thread);
 void search__event(void *search, const struct event *event);
+void search__functions(void *search, struct event_words *words);
 /* Adds the loops that may be iterations to the parts (struct phase_part); the thread's lifetime
  * decides. Frees it. */
 void search__end(struct loop_search *search, struct vec *parts);

@@ -274,6 +274,7 @@ const struct analysis iterations_analysis = {.name = "iterations",
                                              .start = start,
                                              .thread = start_thread,
                                              .event = search__event,
+                                             .events = search__functions,
                                              .join = join_thread,
                                              .finish = finish,
                                              .free = free_result};

@@ -252,6 +252,11 @@ void search__event(void *search, const struct event *event)
     thread_watch__event(((struct loop_search *)search)->watch, event);
 }
 
+void search__functions(void *search, struct event_words *words)
+{
+    thread_watch__functions(((struct loop_search *)search)->watch, words);
+}
+
 void search__end(struct loop_search *search, struct vec *parts)
 {
     uint64_t start = search->thread->start_tick, end = search->thread->end_tick;

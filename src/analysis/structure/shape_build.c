@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+#define PLAIN_MOST 8u
+#define PLAIN_SYMBOLS (1u << 20)
+
 struct shape_builder *shape_builder__new(struct shapes *shapes)
 {
     struct shape_builder *builder = memory__zeroed(1, sizeof *builder);
@@ -12,6 +15,7 @@ struct shape_builder *shape_builder__new(struct shapes *shapes)
     builder->levels = VEC_OF(struct shape_level);
     builder->moved = VEC_OF(struct node);
     builder->trial = VEC_OF(struct node);
+    builder->plain = VEC_OF(uint32_t);
     return builder;
 }
 
@@ -40,6 +44,7 @@ void shape_builder__free(struct shape_builder *builder)
     vec__free(&builder->levels);
     vec__free(&builder->moved);
     vec__free(&builder->trial);
+    vec__free(&builder->plain);
     free(builder);
 }
 
@@ -67,12 +72,14 @@ static struct shape_level *open_level(struct shape_builder *builder, uint32_t de
     struct shape_level *level = last_level(builder);
     if (level && level->depth == depth)
         return level;
-    return vec__push(&builder->levels, &(struct shape_level){.depth = depth,
-                                                             .first = builder->nodes.count,
-                                                             .raw = builder->nodes.count,
-                                                             .fold_at = LEVEL_WINDOW,
-                                                             .choice = SHAPE_NONE,
-                                                             .rules = VEC_OF(uint32_t)});
+    level = vec__extend(&builder->levels, 1);
+    *level = (struct shape_level){.depth = depth,
+                                  .first = builder->nodes.count,
+                                  .raw = builder->nodes.count,
+                                  .fold_at = LEVEL_WINDOW,
+                                  .choice = SHAPE_NONE,
+                                  .rules = VEC_OF(uint32_t)};
+    return level;
 }
 
 /* What stands behind the last loop is raw: an iteration of another may have begun in it. Folding
@@ -98,7 +105,7 @@ static void put(struct shape_builder *builder, struct shape_level *level, const 
             return;
         level__dissolve(builder, level);
     }
-    vec__push(&builder->nodes, node);
+    *(struct node *)vec__extend(&builder->nodes, 1) = *node;
     level->folded = false;
     if (builder->nodes.count - level->raw >= level->fold_at)
         level__decide(builder, level, false);
@@ -127,26 +134,91 @@ static void pop_level(struct shape_builder *builder)
 {
     struct shape_level *level = last_level(builder);
     builder->nodes.count = level->first;
-    vec__free(&level->rules);
+    if (level->rules.items)
+        vec__free(&level->rules);
     builder->levels.count--;
 }
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
+
+/* Whether the level's nodes are few and just as they came: what they become depends on their shapes
+ * alone. */
+static bool is_plain(struct shape_builder *builder, const struct shape_level *level)
+{
+    const struct node *nodes = builder__node(builder, level->first);
+    size_t count = builder->nodes.count - level->first;
+    if (level->cursor || level->folded || level->choice != SHAPE_NONE || level->rules.count ||
+        count > PLAIN_MOST)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (nodes[i].repeat || nodes[i].iterations)
+            return false;
+    return true;
+}
+
+static bool consists_of(const struct shapes *shapes, uint32_t shape, const struct node *nodes,
+                        size_t count)
+{
+    const struct shape_item *items = shape_items(shapes, shape);
+    if (shape_at(shapes, shape)->item_count != count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (items[i].shape != nodes[i].shape)
+            return false;
+    return true;
+}
+
+/* Mostly, plain nodes are those of the last time. SHAPE_NONE: they are not. */
+static uint32_t find_again(struct shape_builder *builder, const struct shape_level *level,
+                           uint32_t symbol)
+{
+    size_t count = builder->nodes.count - level->first;
+    uint32_t shape =
+        symbol < builder->plain.count ? *VEC_AT(&builder->plain, uint32_t, symbol) : SHAPE_NONE;
+    bool is_it = shape != SHAPE_NONE && consists_of(builder->draft.shapes, shape,
+                                                    builder__node(builder, level->first), count);
+    return is_it ? shape : SHAPE_NONE;
+}
+
+static void keep_plain(struct shape_builder *builder, uint32_t symbol, uint32_t shape)
+{
+    if (symbol >= PLAIN_SYMBOLS || shapes__are_full(builder->draft.shapes))
+        return;
+    while (builder->plain.count <= symbol)
+        vec__push(&builder->plain, &(uint32_t){SHAPE_NONE});
+    *VEC_AT(&builder->plain, uint32_t, symbol) = shape;
+}
+
+static uint32_t fold_body(struct shape_builder *builder, struct shape_level *level, uint32_t symbol)
+{
+    struct draft *draft = &builder->draft;
+    size_t before = builder->nodes.count;
+    bool plain = is_plain(builder, level);
+    uint32_t shape = plain ? find_again(builder, level, symbol) : SHAPE_NONE;
+    if (shape != SHAPE_NONE)
+        return shape;
+    close_level(builder, level);
+    if (!level->folded)
+        level__decide(builder, level, true);
+    size_t count = builder->nodes.count - level->first;
+    draft__set_key(draft, builder__node(builder, level->first), count);
+    shape = shapes__find(draft->shapes, SHAPE_OCCURRENCE, symbol);
+    if (plain && before == builder->nodes.count)
+        keep_plain(builder, symbol, shape);
+    return shape;
+}
 
 /* The deepest level becomes the body of an occurrence. */
 static uint32_t close_body(struct shape_builder *builder, uint32_t symbol)
 {
     struct draft *draft = &builder->draft;
     struct shape_level *level = last_level(builder);
-    close_level(builder, level);
-    if (!level->folded)
-        level__decide(builder, level, true);
-    struct node *nodes = builder__node(builder, level->first);
-    size_t count = builder->nodes.count - level->first;
-    draft__set_key(draft, nodes, count);
-    uint32_t shape = shapes__find(draft->shapes, SHAPE_OCCURRENCE, symbol);
-    draft__pour(draft, shape, nodes, count);
-    draft__tell(draft);
+    uint32_t shape = fold_body(builder, level, symbol);
+    draft->depth = level->depth;
+    draft__pour(draft, shape, builder__node(builder, level->first),
+                builder->nodes.count - level->first);
+    if (draft->iterations.count)
+        draft__tell(draft);
     pop_level(builder);
     return shape;
 }

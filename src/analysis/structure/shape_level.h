@@ -35,6 +35,8 @@ struct shape_builder {
     struct vec levels; /* struct shape_level: the deepest is the last */
     struct vec moved;  /* struct node: on their way to another place */
     struct vec trial;  /* struct node: folded to see what becomes of it */
+    struct vec plain;  /* uint32_t: by symbol: a shape whose body was found as it came, short and
+                          without loops; SHAPE_NONE: none */
 };
 
 static inline struct node *builder__node(struct shape_builder *builder, size_t index)

@@ -79,6 +79,11 @@ void thread_shape__event(struct thread_shape *walk, const struct event *event)
     thread_watch__event(walk->watch, event);
 }
 
+void thread_shape__functions(struct thread_shape *walk, struct event_words *words)
+{
+    thread_watch__functions(walk->watch, words);
+}
+
 uint32_t thread_shape__end(struct thread_shape *walk)
 {
     thread_watch__end(walk->watch);

@@ -30,6 +30,7 @@ struct thread_shape;
 struct thread_shape *thread_shape__start(struct class_table *table, struct shapes *shapes,
                                          uint32_t thread, struct shape_watcher *watcher);
 void thread_shape__event(struct thread_shape *walk, const struct event *event);
+void thread_shape__functions(struct thread_shape *walk, struct event_words *words); /* likewise */
 /* The shape of the whole thread (its symbol is UINT32_MAX); spans that are open end there. */
 uint32_t thread_shape__end(struct thread_shape *walk);
 

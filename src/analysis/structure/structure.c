@@ -51,6 +51,11 @@ static void take_event(void *part, const struct event *event)
     thread_shape__event(((struct owned_structure *)part)->walk, event);
 }
 
+static void take_functions(void *part, struct event_words *words)
+{
+    thread_shape__functions(((struct owned_structure *)part)->walk, words);
+}
+
 static void join_thread(void *self, uint32_t index, void *part)
 {
     struct owned_structure *owned = part;
@@ -112,6 +117,7 @@ const struct analysis structure_analysis = {.name = "structure",
                                             .start = start,
                                             .thread = start_thread,
                                             .event = take_event,
+                                            .events = take_functions,
                                             .join = join_thread,
                                             .finish = finish,
                                             .free = free_structure};
