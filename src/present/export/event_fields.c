@@ -406,6 +406,24 @@ bool event__has_fields(const struct shown_thread *thread, const struct event *ev
     return function && *function->file;
 }
 
+bool event__fields_last(const struct shown_trace *shown, const struct shown_thread *thread,
+                        const struct event *event)
+{
+    if (event->id % 2 || event->id >= HEURT_EVENT_FUNCTIONS)
+        return true;
+    for (size_t i = 0; i < event->words && i < 3; i++) {
+        enum field field =
+            event->id < sizeof shapes / sizeof shapes[0] ? shapes[event->id].fields[i] : FIELD_NONE;
+        bool is_site = field == FIELD_SITE || field == FIELD_OPERATION;
+        if (is_site && !(shown->symbols && symbols__get(shown->symbols, thread->process->serial,
+                                                        HEURT_SITE_ADDRESS(event->payload[i]))))
+            return false; /* which module is there may change */
+        if (!is_site && field != FIELD_NONE && field != FIELD_POINTER && field != FIELD_MUTEX)
+            return false;
+    }
+    return true;
+}
+
 void event__put_fields(const struct shown_trace *shown, const struct shown_thread *thread,
                        const struct event *event, const struct fields *fields)
 {

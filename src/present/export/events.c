@@ -39,8 +39,8 @@ static char *json_of(const struct trace_thread *thread)
 struct shown_trace shown_trace__new(const struct trace *trace, const struct symbols *symbols)
 {
     const struct vec *threads = trace__threads(trace);
-    struct shown_trace shown = {trace, symbols,
-                                memory__zeroed(threads->count, sizeof *shown.threads)};
+    struct shown_trace shown = {
+        trace, symbols, memory__zeroed(threads->count, sizeof *shown.threads), fields_texts__new()};
     for (size_t i = 0; i < threads->count; i++) {
         const struct trace_thread *thread = VEC_AT(threads, struct trace_thread, i);
         shown.threads[i].thread = thread;
@@ -58,6 +58,7 @@ void shown_trace__free(struct shown_trace *shown)
         free(shown->threads[i].json);
     }
     free(shown->threads);
+    fields_texts__free(shown->texts);
 }
 
 /* Takes the span that a leave ends, and what was left open in it, off the thread's stack. Returns
@@ -126,14 +127,11 @@ void line_cells__fill(struct line_cells *cells, const struct shown_trace *shown,
     cells->ns = shown_trace__ns(shown, tick);
     cells->tid = thread->thread->tid;
     cells->serial = thread->thread->serial;
-    snprintf(cells->name, sizeof cells->name, "%.16s", thread->thread->name);
+    size_t length = strnlen(thread->thread->name, sizeof cells->name - 1);
+    memcpy(cells->name, thread->thread->name, length);
+    cells->name[length] = '\0';
     cells->thread = cells->name;
     cells->what = what;
-}
-
-void shown_event__fields(const struct shown_trace *shown, const struct shown_event *what, FILE *out)
-{
-    event__put_fields(shown, what->thread, what->event, &(struct fields){.out = out});
 }
 
 void shown_thread__begin_line(const struct shown_trace *shown, const struct shown_thread *thread,
@@ -153,17 +151,8 @@ void shown_event__line(const struct shown_trace *shown, const struct shown_event
     text__print(out, what->title.name);
     if (*what->title.detail)
         fprintf(out, " (%s)", what->title.detail);
-    shown_event__fields(shown, what, out);
+    text__put(out, shown_event__fields(shown, what, false));
     fputc('\n', out);
-}
-
-static void put_json_fields(const struct shown_trace *shown, const struct shown_event *what,
-                            FILE *out)
-{
-    struct json_object *fields = json_object_new_object();
-    event__put_fields(shown, what->thread, what->event, &(struct fields){.json = fields});
-    json__put_harmless(json_object_to_json_string_ext(fields, JSON_C_TO_STRING_PLAIN), out);
-    json_object_put(fields);
 }
 
 void shown_event__put_json(const struct shown_trace *shown, const struct shown_event *what,
@@ -183,9 +172,8 @@ void shown_event__put_json(const struct shown_trace *shown, const struct shown_e
     else
         text__put(out, "null");
     text__put(out, ",\"fields\":");
-    if (event__has_fields(what->thread, what->event))
-        put_json_fields(shown, what, out);
-    else
-        text__put(out, "{}");
+    text__put(out, event__has_fields(what->thread, what->event)
+                       ? shown_event__fields(shown, what, true)
+                       : "{}");
     text__put(out, "}\n");
 }

@@ -21,6 +21,7 @@ struct shown_trace {
     const struct trace *trace;
     const struct symbols *symbols; /* NULL: none */
     struct shown_thread *threads;  /* as trace__threads */
+    struct fields_texts *texts;    /* private to the room */
 };
 
 /* What an event is called, and what stands in parentheses behind it (or ""). */
@@ -72,10 +73,11 @@ void shown_thread__begin_line(const struct shown_trace *shown, const struct show
                               uint64_t tick, FILE *out);
 /* Time, thread, what, and the fields by name; ends the line. */
 void shown_event__line(const struct shown_trace *shown, const struct shown_event *what, FILE *out);
-/* The fields alone: " name=value name=value unit". */
-void shown_event__fields(const struct shown_trace *shown, const struct shown_event *what,
-                         FILE *out);
-/* Likewise as a JSON object on a line. */
+/* The fields alone: " name=value name=value unit", or as a JSON object. Valid until the next ones.
+ */
+const char *shown_event__fields(const struct shown_trace *shown, const struct shown_event *what,
+                                bool json);
+/* The event as a JSON object on a line. */
 void shown_event__put_json(const struct shown_trace *shown, const struct shown_event *what,
                            FILE *out);
 

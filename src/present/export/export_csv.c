@@ -1,25 +1,10 @@
 /* export_csv.c: a row an event. */
-#include "base/memory.h"
 #include "present/export/event_fields.h"
 #include "present/export/exporters.h"
 #include "present/screen/csv_line.h"
 
-#include <stdlib.h>
-
-/* The text of the fields, written anew for each event. */
-struct row {
-    char *text;
-    size_t bytes;
-    FILE *stream;
-};
-
 static void begin(struct export *export)
 {
-    struct row *row = memory__zeroed(1, sizeof *row);
-    row->stream = open_memstream(&row->text, &row->bytes);
-    if (!row->stream)
-        out_of_memory(sizeof *row);
-    export->own = row;
     fputs("ns,tid,serial,thread,what,depth,name,detail,fields,until_ns,events\n", export->out);
 }
 
@@ -40,12 +25,8 @@ static struct csv_line begin_line(const struct export *export, const struct show
 
 static const char *fields_of(const struct export *export, const struct shown_event *event)
 {
-    struct row *row = export->own;
-    rewind(row->stream);
-    shown_event__fields(export->shown, event, row->stream);
-    fputc('\0', row->stream);
-    fflush(row->stream);
-    return row->text + (*row->text == ' ');
+    const char *text = shown_event__fields(export->shown, event, false);
+    return text + (*text == ' ');
 }
 
 static void event(struct export *export, const struct shown_event *event)
@@ -70,12 +51,4 @@ static void gap(struct export *export, const struct shown_thread *thread,
     fputc('\n', export->out);
 }
 
-static void end(struct export *export)
-{
-    struct row *row = export->own;
-    fclose(row->stream);
-    free(row->text);
-    free(row);
-}
-
-const struct exporter exporter_csv = {.begin = begin, .event = event, .gap = gap, .end = end};
+const struct exporter exporter_csv = {.begin = begin, .event = event, .gap = gap};

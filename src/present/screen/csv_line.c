@@ -13,20 +13,23 @@ static void begin_field(struct csv_line *line)
     line->begun = true;
 }
 
-/* Of ASCII alone, which need not be changed, nor stand in quotes. */
-static bool is_plain(const char *text)
+/* How much of it is of ASCII that need not be changed, nor stand in quotes. */
+static size_t plain_bytes(const char *text)
 {
-    for (; *text; text++)
-        if (*text < ' ' || *text == 0x7f || *text == ',' || *text == '"')
-            return false;
-    return true;
+    static const bool ends[256] = {
+        [0 ... 0x1f] = true, [','] = true, ['"'] = true, [0x7f ... 0xff] = true};
+    size_t bytes = 0;
+    while (!ends[(uint8_t)text[bytes]])
+        bytes++;
+    return bytes;
 }
 
 void line__text(struct csv_line *line, const char *text)
 {
     begin_field(line);
-    if (text && is_plain(text)) {
-        fputs_unlocked(text, line->out);
+    size_t plain = text ? plain_bytes(text) : 0;
+    if (text && !text[plain]) {
+        fwrite_unlocked(text, 1, plain, line->out);
         return;
     }
     char *clean = text__utf8(text);
