@@ -204,8 +204,9 @@ static void occurrences_tell_what_they_were(void **state)
     assert_int_equal(first->cpu, 3);
     assert_int_equal(first->inside, 1);
     assert_int_equal(first->argument_count, 2);
-    assert_int_equal(first->arguments[0], 7);
-    assert_int_equal(first->arguments[1], 8);
+    const uint64_t *arguments = occurrence__arguments(class_of(kept, "f"), first);
+    assert_int_equal(arguments[0], 7);
+    assert_int_equal(arguments[1], 8);
     assert_true(first->is_clean && !first->inner);
     assert_int_equal(second->running, 80 - 15 - 5);
     assert_int_equal(second->instructions, 0);

@@ -153,7 +153,7 @@ void callee_items__append(struct vec *items, const struct callee_item *item)
 {
     if (repeats_last(items, item))
         return;
-    vec__push(items, item);
+    *(struct callee_item *)vec__extend(items, 1) = *item;
     for (size_t period = 2; period <= PERIOD_MOST && 2 * period <= items->count; period++) {
         struct callee_item *last = VEC_AT(items, struct callee_item, items->count - period);
         if (!are_equal(last - period, last, period))
@@ -353,13 +353,14 @@ static inline uint32_t end_again(struct callee_walk *walk, const struct nested *
 uint32_t callee_walk__end(struct callee_walk *walk, const struct nested *nested,
                           const struct vec **items)
 {
-    uint32_t again = nested->counts ? end_again(walk, nested) : NEST_NONE;
+    bool counts = nested->counts && nested->depth > 0; /* what is outermost is in nothing */
+    uint32_t again = counts ? end_again(walk, nested) : NEST_NONE;
     if (again != NEST_NONE) {
         *items = &no_items;
         return again;
     }
     uint32_t signature = close(walk, nested, items);
-    if (nested->counts)
+    if (counts)
         append(walk, nested, signature);
     return signature;
 }

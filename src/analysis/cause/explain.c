@@ -138,27 +138,29 @@ static struct class_evidence *add_evidence(struct look *look, enum reason reason
 
 enum { FEATURE_TOGETHER = HEURT_ARGUMENTS_MAX, FEATURE_INSIDE, FEATURE_INSTRUCTIONS, FEATURES };
 
-static uint64_t hash_of(const struct occurrence *occurrence)
+static uint64_t hash_of(const uint64_t *arguments, uint32_t count)
 {
-    uint64_t hash = occurrence->argument_count;
-    for (uint32_t i = 0; i < occurrence->argument_count; i++) {
-        hash = (hash ^ occurrence->arguments[i]) * 0x9e3779b97f4a7c15ull;
+    uint64_t hash = count;
+    for (uint32_t i = 0; i < count; i++) {
+        hash = (hash ^ arguments[i]) * 0x9e3779b97f4a7c15ull;
         hash ^= hash >> 29;
     }
     return hash;
 }
 
-static uint64_t value_of(const struct occurrence *occurrence, unsigned feature)
+static uint64_t value_of(const struct class_occurrences *class, const struct occurrence *occurrence,
+                         unsigned feature)
 {
+    const uint64_t *arguments = occurrence__arguments(class, occurrence);
     switch (feature) {
     case FEATURE_TOGETHER:
-        return hash_of(occurrence);
+        return hash_of(arguments, occurrence->argument_count);
     case FEATURE_INSIDE:
         return occurrence->inside;
     case FEATURE_INSTRUCTIONS:
         return occurrence->instructions;
     default:
-        return feature < occurrence->argument_count ? occurrence->arguments[feature] : 0;
+        return feature < occurrence->argument_count ? arguments[feature] : 0;
     }
 }
 
@@ -268,7 +270,7 @@ static void try_feature(const struct look *look, unsigned feature, bool may_turn
     struct workload_values what = {look->left, values, look->count, VALUE_NUMBER};
     struct workload_fit fit;
     for (size_t i = 0; i < look->count; i++)
-        values[i] = value_of(look->items[i], feature);
+        values[i] = value_of(look->class, look->items[i], feature);
     if (!sort_value(look, values, feature, may_turn, &what.sort) ||
         !workload__fit(&what, parts, &fit) ||
         (best->feature < FEATURES && fit.share < best->fit.share + 0.01))

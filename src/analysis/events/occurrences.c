@@ -129,18 +129,33 @@ static void clip_intervals(struct occurrence_collector *self, struct vec *interv
     intervals->count = left;
 }
 
+/* The occurrence's arguments stand behind those of the one before it. */
+static void move_arguments(struct class_occurrences *class, struct occurrence *occurrence,
+                           size_t place)
+{
+    uint64_t *all = class->arguments.items;
+    if (occurrence->argument_count)
+        memmove(all + place, all + occurrence->first_argument,
+                occurrence->argument_count * sizeof *all);
+    occurrence->first_argument = (uint32_t)place;
+}
+
 static void drop_outside(struct occurrence_collector *self, struct class_occurrences *class)
 {
     struct vec *occurrences = &class->occurrences;
     bool whole = self->slots[class->entry->number].whole;
-    size_t left = 0;
+    size_t left = 0, arguments = 0;
     VEC_EACH (occurrence, occurrences, struct occurrence) {
         occurrence->window = window_of(self, occurrence->start);
-        if (occurrence->window != NONE || whole)
-            *VEC_AT(occurrences, struct occurrence, left++) = *occurrence;
+        if (occurrence->window == NONE && !whole)
+            continue;
+        move_arguments(class, occurrence, arguments);
+        arguments += occurrence->argument_count;
+        *VEC_AT(occurrences, struct occurrence, left++) = *occurrence;
     }
     self->kept -= occurrences->count - left;
     occurrences->count = left;
+    class->arguments.count = arguments;
 }
 
 static bool meets_window(struct occurrence_collector *self, const struct interval *interval)
@@ -267,7 +282,7 @@ static void keep(struct occurrence_collector *self, struct class_occurrences *cl
                  const struct fold_occurrence *from, const struct open_occurrence *inside,
                  const uint64_t *arguments, size_t argument_count)
 {
-    struct occurrence *kept = vec__push(&class->occurrences, NULL);
+    struct occurrence *kept = vec__extend(&class->occurrences, 1);
     *kept = (struct occurrence){.start = from->start,
                                 .end = from->end,
                                 .duration = from->duration,
@@ -280,9 +295,10 @@ static void keep(struct occurrence_collector *self, struct class_occurrences *cl
                                 .inner = from->inner,
                                 .inside = inside->count,
                                 .argument_count = (uint32_t)argument_count,
+                                .first_argument = (uint32_t) class->arguments.count,
                                 .instructions = self->watcher.instructions};
     for (size_t i = 0; i < argument_count; i++)
-        kept->arguments[i] = arguments[i];
+        vec__push(&class->arguments, &arguments[i]);
     class->has_locks |= inside->locks;
     self->kept++;
 }
@@ -402,7 +418,8 @@ static void copy_windows(struct occurrence_collector *part,
     VEC_EACH (class, &joined->all.classes, struct class_occurrences)
         vec__push(&part->all.classes,
                   &(struct class_occurrences){.entry = class->entry,
-                                              .occurrences = VEC_OF(struct occurrence)});
+                                              .occurrences = VEC_OF(struct occurrence),
+                                              .arguments = VEC_OF(uint64_t)});
 }
 
 static struct occurrence_collector *new_part(const struct collection_plan *plan, unsigned lane,
@@ -457,10 +474,8 @@ void occurrences__end_thread(void *argument)
     vec__free(&part->inside);
 }
 
-static void join_class(struct class_occurrences *into, struct class_occurrences *from)
+static void join_items(struct vec *all, struct vec *more)
 {
-    struct vec *all = &into->occurrences, *more = &from->occurrences;
-    into->has_locks |= from->has_locks;
     if (!all->count) {
         const struct vec empty = *all;
         *all = *more;
@@ -469,6 +484,16 @@ static void join_class(struct class_occurrences *into, struct class_occurrences 
         memcpy(vec__extend(all, more->count), more->items, more->count * more->item_bytes);
     }
     vec__free(more);
+}
+
+static void join_class(struct class_occurrences *into, struct class_occurrences *from)
+{
+    uint32_t before = (uint32_t)into->arguments.count;
+    into->has_locks |= from->has_locks;
+    VEC_EACH (occurrence, &from->occurrences, struct occurrence)
+        occurrence->first_argument += before;
+    join_items(&into->occurrences, &from->occurrences);
+    join_items(&into->arguments, &from->arguments);
 }
 
 /* Both are kept from the shorter windows of the two. */
@@ -505,7 +530,8 @@ static void choose_class(struct collection_plan *plan, struct class_entry *entry
                                 .many = entry->total.accumulator.recorded > OCCURRENCES_FEW};
     if (!worth)
         return;
-    struct class_occurrences class = {.entry = entry, .occurrences = VEC_OF(struct occurrence)};
+    struct class_occurrences class = {
+        .entry = entry, .occurrences = VEC_OF(struct occurrence), .arguments = VEC_OF(uint64_t)};
     slot->kept = (uint32_t)classes->count;
     slot->whole = !slot->many;
     vec__push(classes, &class);
@@ -601,8 +627,10 @@ struct occurrences occurrences__end(struct collection_plan *plan)
 
 void occurrences__free(struct occurrences *occurrences)
 {
-    VEC_EACH (class, &occurrences->classes, struct class_occurrences)
+    VEC_EACH (class, &occurrences->classes, struct class_occurrences) {
         vec__free(&class->occurrences);
+        vec__free(&class->arguments);
+    }
     VEC_EACH (timeline, &occurrences->timelines, struct class_timeline) {
         vec__free(&timeline->running);
         vec__free(&timeline->preempted);

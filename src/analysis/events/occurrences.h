@@ -10,7 +10,7 @@
  *     run      |----------------------------------------------------------|
  *     windows     [--]        [--]        [--]        [--]        [--]
  *
- * For analysis/ only. Memory: OCCURRENCES_MAX times about 200 bytes, whatever the trace's length.
+ * For analysis/ only. Memory: OCCURRENCES_MAX times about 120 bytes, whatever the trace's length.
  */
 #ifndef HEURT_ANALYSIS_EVENTS_OCCURRENCES_H
 #define HEURT_ANALYSIS_EVENTS_OCCURRENCES_H
@@ -33,14 +33,14 @@ struct occurrence {
     bool is_clean;    /* neither waited nor was off the CPU, no page fault */
     bool inner;       /* inside of one of its own class: no excess */
     uint32_t inside; /* occurrences nested in it, at any depth, but those of locks and semaphores */
-    uint32_t argument_count;
-    uint64_t arguments[HEURT_ARGUMENTS_MAX];
-    uint64_t instructions; /* retired by it; 0: not recorded */
+    uint32_t argument_count, first_argument; /* in the class's arguments */
+    uint64_t instructions;                   /* retired by it; 0: not recorded */
 };
 
 struct class_occurrences {
     struct class_entry *entry;
     struct vec occurrences; /* struct occurrence */
+    struct vec arguments;   /* uint64_t: of the occurrences, in their order */
     bool has_locks;         /* a lock was waited for in one of them */
 };
 
@@ -77,6 +77,14 @@ void occurrences__event(void *part, const struct event *event);
 void occurrences__events(void *part, struct event_words *words);
 void occurrences__end_thread(void *part);
 void occurrences__join(void *plan, uint32_t thread, void *part);
+/* argument_count of them; NULL: there are none. */
+static inline const uint64_t *occurrence__arguments(const struct class_occurrences *class,
+                                                    const struct occurrence *occurrence)
+{
+    bool any = occurrence->argument_count > 0;
+    return any ? VEC_AT(&class->arguments, uint64_t, occurrence->first_argument) : NULL;
+}
+
 struct occurrences occurrences__end(struct collection_plan *plan); /* occurrences__free it */
 void occurrences__free(struct occurrences *occurrences);
 
