@@ -544,12 +544,32 @@ static bool ends_passed(struct thread_fold *self, const struct event *event)
     return false;
 }
 
+static bool is_at_once(uint32_t id)
+{
+    return id == HEURT_EVENT_LOCK_ACQUIRED || id == HEURT_EVENT_LOCK_RELEASED ||
+           id == HEURT_EVENT_SEMAPHORE_ACQUIRED || id == HEURT_EVENT_SEMAPHORE_POSTED;
+}
+
+/* What takes no time is but a part of what it is in, and so are calls that are passed over. */
+static bool pass_at_once(struct thread_fold *self, const struct event *event)
+{
+    struct fold *fold = &self->fold;
+    if (self->watcher->at_once || fold->snapshot || fold->state->drawn_count ||
+        !is_quiet(self, event->tick))
+        return false;
+    if (fold->state->depth)
+        fold->spans[fold->state->depth - 1].overhead += fold->event_cost;
+    return true;
+}
+
 static bool is_passed_over(struct thread_fold *self, const struct event *event)
 {
     bool is_leave =
         event->id == HEURT_EVENT_UNWOUND || (event->id >= HEURT_EVENT_FUNCTIONS && event->id & 1);
     if (is_leave)
         return ends_passed(self, event);
+    if (is_at_once(event->id))
+        return pass_at_once(self, event);
     return event->id >= HEURT_EVENT_FUNCTIONS && begins_passed(self, event);
 }
 
