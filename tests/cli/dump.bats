@@ -38,7 +38,7 @@ setup() {
 }
 
 @test "what the kernel told: how long, why, on which CPU" {
-    local records='point +(off cpu \((blocked|preempted|page fault|futex|disk)\) off=[0-9]+ ns'
+    local records='point +(off cpu \((blocked|preempted|page fault|futex|disk|stopped)\) off=[0-9]+ ns'
     records+=' runnable=([0-9]+ ns|\?) cpu=[0-9]+( waker=[0-9]+)?|page fault \((measured|estimated|counted)\)'
     records+=' took=[0-9]+ ns address=0x[0-9a-f]+( site=.*)?)$'
     "$HEURT" dump --function kernel >kernel
