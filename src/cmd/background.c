@@ -5,6 +5,7 @@
 #include "format/layout.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 #define PATIENCE 20 /* looks at who has opened no session yet */
 #define PATIENCE_MS 10
 #define LOOK_AGAIN_NS 500000000u
+/* One that hands over to its child may be gone, and the child not yet there, when it is looked. */
+#define EMPTY_LOOKS 5
 
 /* ---- who goes on ----------------------------------------------------------------------------- */
 
@@ -23,7 +26,9 @@
 struct background_search {
     struct stat program;
     char *events;       /* the path of the trace's file */
+    bool of_younger;    /* than this process, alone */
     size_t found, left; /* in a session of their own; in this one */
+    size_t ended;       /* while it was looked: what they have started may have come too late */
 };
 
 static bool is_file(const struct stat *a, const struct stat *b)
@@ -63,19 +68,33 @@ static bool records(const struct background_search *search, const char *pid)
     return is_mapped;
 }
 
+/* A process that was made since this one, and has no file any more; threads of the kernel, which
+ * have none either, are of no session. */
+static bool has_ended(pid_t pid, const char *name)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%.16s/exe", name);
+    return pid > getpid() && stat(path, &status) < 0 && errno == ENOENT && getsid(pid) != 0;
+}
+
 static void look_at(struct background_search *search, const char *name)
 {
     pid_t pid = (pid_t)strtol(name, NULL, 10);
-    if (pid <= 0 || pid == getpid() || !runs(search, name) || !records(search, name))
+    if (pid <= 0 || pid == getpid() || (search->of_younger && pid < getpid()))
         return;
+    if (!runs(search, name) || !records(search, name)) {
+        search->ended += has_ended(pid, name);
+        return;
+    }
     search->found += getsid(pid) != getsid(0);
     search->left += getsid(pid) == getsid(0);
 }
 
-static struct background_search look(const char *program, const char *trace)
+static struct background_search look(const char *program, const char *trace, bool of_younger)
 {
     char *events = memory__format("%s/" HEURT_EVENTS_FILE, trace);
-    struct background_search search = {.events = realpath(events, NULL)};
+    struct background_search search = {.events = realpath(events, NULL), .of_younger = of_younger};
     bool is_known = stat(program, &search.program) == 0 && search.events;
     DIR *processes = is_known ? opendir("/proc") : NULL;
     for (struct dirent *entry; processes && (entry = readdir(processes));)
@@ -117,15 +136,16 @@ static void hold_signals(void)
 /* ---- while it goes on -------------------------------------------------------------------------
  */
 
-bool background__begin(const char *program, const char *trace, struct background *background)
+bool background__begin(const char *program, const char *trace, bool is_alone,
+                       void (*wait)(void *context, int ms), void *context,
+                       struct background *background)
 {
-    const struct timespec pause = {0, PATIENCE_MS * 1000000L};
-    struct background_search search = look(program, trace);
-    for (unsigned i = 0; i < PATIENCE && !search.found && search.left; i++) {
-        nanosleep(&pause, NULL);
-        search = look(program, trace);
+    struct background_search search = look(program, trace, is_alone);
+    for (unsigned i = 0; i < PATIENCE && !search.found && (search.left || search.ended); i++) {
+        wait(context, PATIENCE_MS);
+        search = look(program, trace, is_alone);
     }
-    *background = (struct background){program, trace, search.found, 0};
+    *background = (struct background){program, trace, search.found, 0, 0};
     if (search.found)
         hold_signals();
     return search.found;
@@ -135,10 +155,11 @@ bool background__is_over(struct background *background)
 {
     uint64_t now_ns = clock__ns(CLOCK_MONOTONIC);
     if (now_ns >= background->next_ns) {
-        background->processes = look(background->program, background->trace).found;
-        background->next_ns = now_ns + LOOK_AGAIN_NS;
+        background->processes = look(background->program, background->trace, false).found;
+        background->empty = background->processes ? 0 : background->empty + 1;
+        background->next_ns = now_ns + (background->empty ? PATIENCE_MS * 1000000u : LOOK_AGAIN_NS);
     }
-    return background->processes == 0 || is_left;
+    return background->empty >= EMPTY_LOOKS || is_left;
 }
 
 void background__end(void)

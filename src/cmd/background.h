@@ -19,12 +19,17 @@ struct background {
     const char *program, *trace;
     size_t processes; /* that went on when it was looked last */
     uint64_t next_ns; /* private: when it is looked again; CLOCK_MONOTONIC */
+    unsigned empty;   /* likewise: looks in a row that found none */
 };
 
-/* Who was only just left behind has some time to open a session. Where processes go on, SIGINT,
- * SIGTERM, SIGHUP and SIGQUIT end the recording from here on, as far as this process was not told
- * to ignore them. Both names must outlive it. */
-bool background__begin(const char *program, const char *trace, struct background *background);
+/* Who was only just left behind has some time to open a session, in which wait is called again and
+ * again: it serves the processes, for so many ms. is_alone: no process of the program but the first
+ * was seen until now; only younger processes than this one are looked at then. Where processes go
+ * on, SIGINT, SIGTERM, SIGHUP and SIGQUIT end the recording from here on, as far as this process
+ * was not told to ignore them. Both names must outlive it. */
+bool background__begin(const char *program, const char *trace, bool is_alone,
+                       void (*wait)(void *context, int ms), void *context,
+                       struct background *background);
 bool background__is_over(struct background *background);
 /* After a background__begin that was true. */
 void background__end(void);

@@ -470,15 +470,34 @@ static void serve(int end_fd, struct background *background, struct attendants *
     }
 }
 
+struct answering {
+    struct planner *planner;
+    struct trace_writer *writer;
+};
+
+/* Processes ask while they begin. */
+static void answer_for(void *context, int ms)
+{
+    const struct answering *answering = context;
+    struct error error;
+    struct pollfd set = {.fd = answering->planner->fd, .events = POLLIN};
+    if (poll(&set, 1, ms) > 0 && planner__answer(answering->planner, answering->writer, &error) < 0)
+        say("%s", error.text);
+}
+
 /* Where processes of the program go on without it, they are recorded until they end, or whoever
  * records has enough. False: none do. */
 static bool follow(const struct recording *recording, const char *program,
                    struct attendants *attendants, struct trace_writer *writer, struct watch *watch)
 {
     struct background background;
+    struct answering answering = {&attendants->planner, writer};
     char number[24];
-    if (__atomic_load_n(&trace_writer__session(writer)->next_process, __ATOMIC_RELAXED) < 2 ||
-        !background__begin(program, recording->directory, &background))
+    /* A child that did not run yet has no number. */
+    bool is_alone =
+        __atomic_load_n(&trace_writer__session(writer)->next_process, __ATOMIC_RELAXED) < 2;
+    if (!background__begin(program, recording->directory, is_alone, answer_for, &answering,
+                           &background))
         return false;
     progress__end(&watch->progress);
     say("%s went into the background, %zu process%s on; Ctrl-C ends the recording",

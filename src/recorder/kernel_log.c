@@ -3,6 +3,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/worker.h"
+#include "recorder/cache.h"
+#include "recorder/kept_costs.h"
 #include "recorder/task_log.h"
 
 #include <fcntl.h>
@@ -149,7 +151,9 @@ struct kernel_log *kernel_log__start(pid_t pid, struct trace_writer *writer, str
     log->by_counter = session->clock == HEURT_CLOCK_TSC;
     log->clock = log->by_counter ? CLOCK_MONOTONIC_RAW : CLOCK_MONOTONIC;
     log->stop_fd = eventfd(0, EFD_CLOEXEC);
-    costs = task_events__costs(log->clock);
+    char *kept = cache__directory("costs");
+    costs = kept_costs__get(kept, log->clock);
+    free(kept);
     log->tasks = task_log__new(&(struct task_log_settings){
         .write = write_run,
         .delay = read_delay,

@@ -172,6 +172,9 @@ struct countdowns *countdowns__get(void)
 
 void event__count_lost(struct thread *thread)
 {
+    /* What a process does that goes on when the recording has ended is not lost. */
+    if (__atomic_load_n(&heurt_state.session->flags, __ATOMIC_RELAXED) & HEURT_SESSION_CLOSED)
+        return;
     if (thread->chunk)
         thread->chunk->events_lost++; /* one instruction, so no handler's is lost */
     else

@@ -185,7 +185,8 @@ static void begin_pair(struct pair *pair, uint64_t limit_units)
     begin_side(&pair->kept, 0, 1 << 16, pair->tick);
     heurt_state.session = trace_writer__session(pair->folded.writer);
     heurt_state.mapped_units = heurt_state.session->limit_units;
-    heurt_state.pid = 100;
+    heurt_state.pid =
+        (uint32_t)getpid(); /* else it would be another process: nothing is recorded */
     heurt_state.event_ticks = EVENT_TICKS;
     heurt_state.off_cpu_ticks = OFF_CPU_TICKS;
     heurt_state.fault_ticks = FAULT_TICKS;

@@ -102,8 +102,8 @@ static void describe(const struct event *event, struct call *call)
         return;
     case CLASS_CONDITION:
         call->variant = HEURT_SITE_HOW(event->payload[0]);
-        call->function = call->variant == HEURT_CONDITION_OPENMP_REGION ? "wait for omp parallel"
-                                                                        : "pthread_cond_wait";
+        call->by_chance = call->variant == HEURT_CONDITION_OPENMP_REGION;
+        call->function = call->by_chance ? "wait for omp parallel" : "pthread_cond_wait";
         return;
     case CLASS_BARRIER:
         call->variant = HEURT_SITE_HOW(event->payload[0]);

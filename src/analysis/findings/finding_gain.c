@@ -255,16 +255,25 @@ static uint64_t gone_of(const struct loss *loss, size_t thread)
            (uint64_t)(part * (double)row->component_ns[COMPONENT_RUNNABLE]);
 }
 
-/* Waits for what others ask it. */
-static bool serves(const struct finder *finder, uint32_t thread)
+/* Waits for what others ask it; where some ask again and again, others may do so for work. */
+static bool serves(const struct loss *loss, uint32_t thread)
 {
-    VEC_EACH (class, &finder->profile->classes, struct profile_class) {
+    bool polls = loss->category == FINDING_POLLING;
+    VEC_EACH (class, &loss->finder->profile->classes, struct profile_class) {
         enum class_kind kind = class->what.at.kind;
-        if ((kind == CLASS_POLL || kind == CLASS_NETWORK || kind == CLASS_PIPE) &&
+        if ((kind == CLASS_POLL || kind == CLASS_NETWORK || kind == CLASS_PIPE ||
+             (polls && kind == CLASS_YIELD)) &&
             class__sum_on(class, thread))
             return true;
     }
     return false;
+}
+
+/* What it does between two waits for work is what it is asked for. */
+static bool waits_for_work(const struct loss *loss, size_t thread)
+{
+    return loss->finder->idle_ns[thread] >
+           profile_thread_at(loss->finder, thread)->lifetime_ns / LOSES_PART;
 }
 
 /* What a thread does when the others lose nothing. */
@@ -276,29 +285,34 @@ enum thread_role {
 
 static enum thread_role role_of(const struct loss *loss, size_t thread)
 {
-    if (loss->binding == BOUND_BY_ANSWERS && !loses(loss, thread) &&
-        serves(loss->finder, (uint32_t)thread))
+    if (loss->binding == BOUND_BY_ANSWERS && !loses(loss, thread) && serves(loss, (uint32_t)thread))
         return ROLE_SERVES;
+    if (loss->category == FINDING_POLLING && waits_for_work(loss, thread))
+        return ROLE_OWN;
     return runs_until_told(loss, (uint32_t)thread) ? ROLE_TOLD : ROLE_OWN;
 }
 
 struct work {
-    uint64_t cpu_ns, served_ns; /* of all that stays; of those that serve */
+    uint64_t cpu_ns, served_ns; /* of all that stays; of those that serve, side by side */
     uint64_t lost_ns, most_overhead_ns;
 };
 
 static struct work all_work(const struct loss *loss, const enum thread_role *roles)
 {
     struct work work = {0};
+    uint64_t servers = 0;
     for (size_t i = 0; i < loss->finder->profile->threads.count; i++) {
         if (!loss->finder->findings->had_work[i])
             continue;
         uint64_t cpu_ns = left_cpu_of(loss, i);
         work.cpu_ns += roles[i] == ROLE_TOLD ? 0 : cpu_ns;
         work.served_ns += roles[i] == ROLE_SERVES ? cpu_ns : 0;
+        servers += roles[i] == ROLE_SERVES;
         work.lost_ns += loss->lost[i];
         work.most_overhead_ns = ns__larger(work.most_overhead_ns, overhead_of(loss, i));
     }
+    if (loss->category == FINDING_POLLING && servers) /* who asks waits for all of them */
+        work.served_ns /= ns__smaller(servers, finder__cpus(loss->finder));
     return work;
 }
 
@@ -532,6 +546,7 @@ void finding__set_estimate(const struct finder *finder, struct finding *finding,
     struct loss loss = {.finder = finder,
                         .category = finding->category,
                         .sleeps_stay = waits_for_sleepers(finder, finding),
+                        .in_bulk = finding->is_herd, /* who is woken for nothing need not wake */
                         .lost = lost};
     bool has_more = finding__is_for_lock(finding) || is_of_memory(finding->category);
     bool is_handed = has_handover(finder, finding), is_assumed;

@@ -39,11 +39,36 @@ static double in_vain(const struct finder *finder, const struct profile_class *c
                : 0;
 }
 
-static void add_to(const struct finder *finder, enum component component, uint32_t thread,
-                   uint64_t *lost)
+static const struct profile_blame *first_blame(const struct profile_class *class)
 {
-    uint64_t sum, *ns = finder__outside(finder, component, &sum);
-    lost[thread] += ns[thread];
+    const struct profile_blame *by =
+        class->blames.count ? VEC_AT(&class->blames, struct profile_blame, 0) : NULL;
+    return by && by->thread != UINT32_MAX ? by : NULL;
+}
+
+/* Waits of the thread that those of the herd end. */
+static uint64_t waits_for(const struct finder *finder, const struct profile_class *herd,
+                          uint32_t thread)
+{
+    uint64_t ns = 0;
+    VEC_EACH (class, &finder->profile->classes, struct profile_class) {
+        const struct profile_blame *by = first_blame(class);
+        if (class != herd && class->what.at.kind == CLASS_CONDITION && by &&
+            class__sum_on(herd, by->thread))
+            ns += class__sum_on(class, thread);
+    }
+    return ns;
+}
+
+/* Who wakes them waits until they are away: for a CPU, and for the one that it meant. */
+static void add_waker(const struct finder *finder, const struct profile_class *herd,
+                      uint32_t thread, double vain, uint64_t *lost)
+{
+    uint64_t sum, *ns = finder__outside(finder, COMPONENT_OTHER_BLOCKED, &sum);
+    const struct profile_thread *row = profile_thread_at(finder, thread);
+    uint64_t kept_ns = ns__smaller(
+        row->component_ns[COMPONENT_RUNNABLE] + waits_for(finder, herd, thread), row->lifetime_ns);
+    lost[thread] += ns[thread] + (uint64_t)(vain * (double)kept_ns);
     free(ns);
 }
 
@@ -57,12 +82,9 @@ static void add_herd(struct finder *finder, uint32_t place, double vain)
                        : 0;
     VEC_EACH (row, &class->threads, struct profile_thread_row)
         lost[row->thread] += (uint64_t)(wakes * (double)row->excess_ns);
-    const struct profile_blame *by =
-        class->blames.count ? VEC_AT(&class->blames, struct profile_blame, 0) : NULL;
-    if (by && by->thread != UINT32_MAX) {
-        add_to(finder, COMPONENT_OTHER_BLOCKED, by->thread, lost);
-        add_to(finder, COMPONENT_RUNNABLE, by->thread, lost);
-    }
+    const struct profile_blame *by = first_blame(class);
+    if (by)
+        add_waker(finder, class, by->thread, vain, lost);
     struct finding *finding = finder__add(finder, FINDING_CONDITION);
     finding->leader = place;
     finding->place = program_frame__of_class(finder->symbols, &class->what);
