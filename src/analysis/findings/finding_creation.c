@@ -46,14 +46,21 @@ static struct short_lives lives_of(const struct finder *finder, uint32_t process
     return lives;
 }
 
+/* How many of them live at a time, while any does. */
+static double at_a_time(const struct short_lives *lives)
+{
+    return lives->covered_ns > 0 && lives->lives_ns > lives->covered_ns
+               ? (double)lives->lives_ns / (double)lives->covered_ns
+               : 1;
+}
+
 /* What is left when the same work is done by threads that are there: as many at a time as were, and
  * as there are CPUs for. */
 static uint64_t needed_ns(const struct finder *finder, const struct short_lives *lives)
 {
-    double at_a_time = lives->covered_ns ? (double)lives->lives_ns / (double)lives->covered_ns : 1;
+    double workers = at_a_time(lives);
     unsigned cpus = finder__cpus(finder);
-    at_a_time = at_a_time < cpus ? at_a_time : cpus;
-    return (uint64_t)((double)lives->working_ns / (at_a_time > 1 ? at_a_time : 1));
+    return (uint64_t)((double)lives->working_ns / (workers < cpus ? workers : cpus));
 }
 
 static bool joins_often(const struct profile_class *class, uint32_t process)
@@ -116,8 +123,7 @@ static struct thread_making making_of(const struct finder *finder, uint32_t proc
 static uint64_t recording_ns(const struct finder *finder, const struct short_lives *lives,
                              uint32_t process)
 {
-    double at_a_time = lives->covered_ns ? (double)lives->lives_ns / (double)lives->covered_ns : 1;
-    double ns = (double)lives->overhead_ns / (at_a_time > 1 ? at_a_time : 1);
+    double ns = (double)lives->overhead_ns / at_a_time(lives);
     VEC_EACH (image, trace__processes(finder->trace), struct trace_process)
         if (image->serial == process)
             ns += (double)image->thread_cost_ns * (double)lives->count;

@@ -303,17 +303,15 @@ uint64_t *finder__woken(const struct finder *finder)
 uint64_t *finder__idle(const struct finder *finder)
 {
     uint64_t *ns = memory__zeroed(finder->profile->threads.count, sizeof *ns);
-    for (uint32_t i = 0; i < finder->profile->classes.count; i++) {
-        const struct profile_class *class = profile_class_at(finder->profile, i);
-        if (!class__is_idle(finder, i))
-            continue;
-        VEC_EACH (row, &class->threads, struct profile_thread_row)
-            ns[row->thread] +=
-                row->sum_ns -
-                part_of_row(class, row, component_ns(finder, class, COMPONENT_RUNNABLE));
-    }
+    uint64_t *woken_ns = finder__woken(finder);
+    for (uint32_t i = 0; i < finder->profile->classes.count; i++)
+        if (class__is_idle(finder, i))
+            VEC_EACH (row, &profile_class_at(finder->profile, i)->threads,
+                      struct profile_thread_row)
+                ns[row->thread] += row->sum_ns;
     for (size_t i = 0; i < finder->profile->threads.count; i++)
-        ns[i] += profile_thread_at(finder, i)->idle_end_ns;
+        ns[i] += profile_thread_at(finder, i)->idle_end_ns - woken_ns[i];
+    free(woken_ns);
     return ns;
 }
 

@@ -99,7 +99,7 @@ static bool is_counted_by_system(const struct trace *trace)
 }
 
 /* How many page faults a record stands for is exact to some parts in ten thousand where the kernel
- * adapts it all the time (655,341 to 655,460 told of 655,398). */
+ * adapts it all the time (655,341 to 655,460 told of 655,398, by probes). */
 #define COUNTED_PARTS 500
 
 void checks__make(struct profile *profile, const struct trace *trace,
