@@ -20,8 +20,9 @@ has_not() {
 }
 
 @test "bash: the commands, and programs to record" {
-    run complete_line heurt rep
-    [ "$output" = report ]
+    run complete_line heurt rep # and whatever programs there are that begin so
+    has report
+    has_not record
     run complete_line heurt re
     has record
     has report
@@ -97,7 +98,7 @@ fail() {
     command -v fish >/dev/null || skip "fish is not installed"
     fish --no-config --no-execute "$completions/heurt.fish"
     run fish --no-config -c "source $completions/heurt.fish; complete -C 'heurt rep'"
-    [[ $output == report* ]]
+    grep -q '^report' <<<"$output"
     run fish --no-config -c "source $completions/heurt.fish; complete -C 'heurt record --max'"
     [[ $output == --max-size* ]]
     run fish --no-config -c "source $completions/heurt.fish; complete -C 'heurt record -o x ca'"

@@ -3,14 +3,13 @@
 
 A program's source says the truth in one line, "TRUTH: CATEGORIES; place=REGEX; object=REGEX" (object may be
 left out): category, place and object of the first ranked finding. No finding may be ranked of a twin. The
-gain is held against the fastest plain run over the fastest of the twin. Where other programs use the
-machine, a finding of category cpu is true, and passed over. Exit status: 0 when the bars are met, else 1."""
+gain is held against the fastest plain run over the fastest of the twin. Exit status: 0 when the bars are
+met, else 1."""
 import argparse
 import glob
 import json
 import os
 import re
-import resource
 import statistics
 import subprocess
 import sys
@@ -21,7 +20,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 COMPILERS = {"c": ["gcc", "-O2", "-g", "-pthread"], "cc": ["g++", "-std=c++20", "-O2", "-g", "-pthread"],
              "rs": ["rustc", "-O", "-g"]}
 RIGHT_LEAST, SILENT_LEAST = 0.95, 0.98
-OTHERS_MOST = 0.2  # CPUs that other programs use, before a shortage is theirs
 
 
 def arguments():
@@ -61,27 +59,6 @@ class Program:
                 and (self.object is None or re.search(self.object, words) is not None))
 
 
-class Load:
-    """CPUs that other programs used since this was made."""
-
-    def __init__(self):
-        self.begin, self.all, self.own = time.time(), self.busy(), self.children()
-
-    @staticmethod
-    def busy():
-        ticks = [int(x) for x in open("/proc/stat").readline().split()[1:9]]
-        return (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
-
-    @staticmethod
-    def children():
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return usage.ru_utime + usage.ru_stime
-
-    def of_others(self):
-        used = self.busy() - self.all - (self.children() - self.own)
-        return used / max(time.time() - self.begin, 0.001)
-
-
 QUIET = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
@@ -93,16 +70,15 @@ def seconds(command):
 
 def ranked(heurt, command, scratch):
     """The ranked findings; None: no report came of it."""
-    trace, load = os.path.join(scratch, "trace"), Load()
+    trace = os.path.join(scratch, "trace")
     try:
         subprocess.run([heurt, "record", "-o", trace, "--"] + command, timeout=120, **QUIET)
-        others = load.of_others()
         report = subprocess.run([heurt, "report", "-i", trace, "--json"], timeout=120, stdout=subprocess.PIPE,
                                 stderr=subprocess.DEVNULL, check=True).stdout
         findings = json.loads(report)["findings"]
     except (subprocess.SubprocessError, ValueError):
         return None
-    return [f for f in findings if f["ranked"] and not (f["category"] == "cpu" and others > OTHERS_MOST)]
+    return [f for f in findings if f["ranked"]]
 
 
 def told(finding):

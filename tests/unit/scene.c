@@ -101,6 +101,7 @@ void scene__marker(struct scene *scene, uint32_t process, uint32_t id,
 void scene__put(struct scene *scene, uint32_t thread, uint64_t tick, uint32_t id,
                 const uint64_t *first, size_t words)
 {
+    assert_true(thread < SCENE_THREADS);
     assert_int_equal(trace_writer__event(scene->writer, scene->process_of[thread], thread, tick, id,
                                          first + 1, words - 1),
                      0);

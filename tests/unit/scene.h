@@ -5,7 +5,7 @@
 #include "analysis/ledger/profile.h"
 #include "format/writer.h"
 
-#define SCENE_THREADS 64
+#define SCENE_THREADS 256
 
 struct scene {
     char directory[64];

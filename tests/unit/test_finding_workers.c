@@ -265,6 +265,46 @@ static void who_was_woken_and_had_no_cpu_was_not_idle(void **state)
     findings__free(findings);
 }
 
+/* Two threads have one of two CPUs for 100 ms. The other one was used by programs outside of the
+ * run for so long. */
+static const struct finding *find_shortage(struct scene *scene, uint64_t foreign_ns,
+                                           struct findings **findings)
+{
+    const uint64_t until = BEGIN + 100000000;
+    for (uint32_t thread = 0; thread < 2; thread++) {
+        scene__start(scene, thread, BEGIN);
+        PUT(scene, thread, BEGIN, HEURT_EVENT_KERNEL, 0);
+        for (uint64_t at = BEGIN + 20000000; at < until; at += 20000000)
+            PUT(scene, thread, at, HEURT_EVENT_OFF_CPU, HEURT_OFF(12500000, HEURT_OFF_PREEMPTED),
+                HEURT_BACK(12500000, 1), 0);
+        PUT(scene, thread, until, HEURT_EVENT_THREAD_END, 50000000, 0);
+    }
+    struct heurt_session *session = trace_writer__session(scene->writer);
+    session->finished = 1;
+    session->cpu_ns = 100000000;
+    session->others_ns = foreign_ns;
+    *findings = find_until(scene, until);
+    const struct finding *finding = find_kind(*findings, FINDING_CPU);
+    assert_non_null(finding);
+    return finding;
+}
+
+static void cpus_that_the_run_itself_takes_are_a_cause(void **state)
+{
+    struct findings *findings;
+    assert_true(find_shortage(*state, 0, &findings)->ranked);
+    findings__free(findings);
+}
+
+static void cpus_that_others_take_are_told_and_are_no_cause(void **state)
+{
+    struct findings *findings;
+    const struct finding *finding = find_shortage(*state, 100000000, &findings);
+    assert_true(finding->is_noted && !finding->ranked);
+    assert_true(finding->wall_gain[1] > 1.9);
+    findings__free(findings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +320,8 @@ int main(void)
         TEST(output_that_takes_a_cpu_stays),
         TEST(output_that_waits_takes_none),
         TEST(who_was_woken_and_had_no_cpu_was_not_idle),
+        TEST(cpus_that_the_run_itself_takes_are_a_cause),
+        TEST(cpus_that_others_take_are_told_and_are_no_cause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -197,7 +197,7 @@ static void add_hostile_ledger(struct fixture *fixture, enum verdict verdict)
 {
     struct profile_class *class = VEC_AT(&fixture->profile.classes, struct profile_class, 0);
     const struct profile_blame blame = {
-        .process = 77, .thread = 99, .wait_ns = 1, .doing_ns = {[COMPONENT_DISK] = 1}};
+        .process = 77, .thread = 0, .wait_ns = 1, .doing_ns = {[COMPONENT_DISK] = 1}};
     vec__push(&class->blames, &blame);
     class->verdict = verdict;
     class->cause = verdict == VERDICT_WORKLOAD ? REASON_WORKLOAD : REASON_OVERLAP;

@@ -242,8 +242,8 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
         return finding->lost_ns >=
                    (gain >= SHORT_RUN_GAIN ? FAULTS_LEAST_NS / 3 : FAULTS_LEAST_NS) &&
                (is_long || (gain >= SHORT_RUN_GAIN && finding->share >= FINDING_SHARE / 2));
-    case FINDING_CPU: /* more threads than CPUs use them as well */
-        return is_long && gain >= ASSUMED_GAIN;
+    case FINDING_CPU: /* more threads than CPUs use them as well; what others take is theirs */
+        return is_long && gain * (1 - finding->foreign) >= ASSUMED_GAIN;
     case FINDING_IMBALANCE: /* nobody waits for threads that nobody needs */
         return is_long && gain >= FINDING_GAIN;
     case FINDING_POLLING: /* who looks now and then whether there is work is idle in between */
