@@ -252,6 +252,78 @@ static void what_a_futex_is_for_stands_in_the_frames_around(void **state)
     findings__free(findings);
 }
 
+/* ---- who asks again and again ---------------------------------------------------------------- */
+
+/* One gives out a step of work and asks whether it is done; one asks for the next step. Of 1000 the
+ * first works 50 and the second 550: 600, were they told. */
+static void who_asks_again_and_again_could_be_told(void **state)
+{
+    enum { ASKS = 0x9b00, WAITS = 0x9c00, STEPS = 20, STEP = 1000, USLEEP = HEURT_SLEEP_USLEEP };
+    struct scene *scene = *state;
+    const uint64_t end = 1000 + STEPS * STEP, polls = USLEEP | HEURT_SLEEP_POLLS;
+    scene__start(scene, 0, 1000);
+    scene__start(scene, 1, 1000);
+    for (uint64_t from = 1000; from < end; from += STEP) {
+        PUT(scene, 0, from + 50, HEURT_EVENT_SLEEP, HEURT_SITE(ASKS, polls), 190);
+        PUT(scene, 0, from + STEP - 1, HEURT_EVENT_SLEEP LEFT, 0);
+        PUT(scene, 1, from + 600, HEURT_EVENT_SLEEP, HEURT_SITE(WAITS, polls), 190);
+        PUT(scene, 1, from + STEP - 1, HEURT_EVENT_SLEEP LEFT, 0);
+    }
+    PUT(scene, 0, end, HEURT_EVENT_THREAD_END, STEPS * 50, 0);
+    PUT(scene, 1, end, HEURT_EVENT_THREAD_END, STEPS * 550, 0);
+    scene->end = (struct heurt_clock_pair){end, end};
+    symbols__put(scene->symbols, 0, ASKS, &(struct symbol){.function = "await_done"});
+    symbols__put(scene->symbols, 0, WAITS, &(struct symbol){.function = "await_step"});
+    struct findings *findings = find(scene);
+    const struct finding *finding = find_kind(findings, FINDING_POLLING);
+    assert_non_null(finding);
+    assert_true(finding->ranked);
+    double gain = (finding->wall_gain[0] + finding->wall_gain[1]) / 2;
+    assert_true(gain > 1.4 && gain < 2.0);
+    findings__free(findings);
+}
+
+/* ---- woken for nothing ----------------------------------------------------------------------- */
+
+/* Four wait for things that come one by one, each every 100; all are woken, wait 30 for a CPU, and
+ * three of them find nothing: 600 times. */
+static void who_is_woken_for_nothing_loses_what_it_waits_for_a_cpu(void **state)
+{
+    enum { TAKE = 0x9b00, GIVE = 0x9c00, COME = 0x7200, MUTEX = 0x7100, THINGS = 600 };
+    struct scene *scene = *state;
+    const uint64_t end = 1000 + THINGS * 100;
+    for (uint32_t i = 0; i < 5; i++) {
+        scene__start(scene, i, 1000);
+        PUT(scene, i, 1000, HEURT_EVENT_KERNEL, 0);
+    }
+    for (uint64_t k = 0; k < THINGS; k++) {
+        uint64_t from = 1000 + 100 * k;
+        for (uint32_t i = 1; i < 5; i++)
+            PUT(scene, i, from, HEURT_EVENT_CONDITION_WAIT, TAKE, COME, MUTEX);
+        PUT(scene, 0, from + 20, HEURT_EVENT_CONDITION_SIGNALLED, GIVE, COME);
+        for (uint32_t i = 1; i < 5; i++) {
+            PUT(scene, i, from + 51, HEURT_EVENT_OFF_CPU, HEURT_OFF(50, HEURT_OFF_BLOCKED),
+                HEURT_BACK(30, 1), 0);
+            PUT(scene, i, from + 52, HEURT_EVENT_CONDITION_WAIT LEFT, 0);
+            if (i == 1 + k % 4)
+                PUT(scene, i, from + 53, HEURT_EVENT_LOCK_ACQUIRED, TAKE + 8, MUTEX);
+        }
+    }
+    for (uint32_t i = 0; i < 5; i++)
+        PUT(scene, i, end, HEURT_EVENT_THREAD_END, i ? THINGS * 25 : THINGS * 90, 0);
+    scene->end = (struct heurt_clock_pair){end, end};
+    symbols__put(scene->symbols, 0, TAKE, &(struct symbol){.function = "take"});
+    symbols__put(scene->symbols, 0, TAKE + 8, &(struct symbol){.function = "take"});
+    symbols__put(scene->symbols, 0, GIVE, &(struct symbol){.function = "give"});
+    struct findings *findings = find(scene);
+    const struct finding *herd = NULL;
+    VEC_EACH (finding, &findings->rows, struct finding)
+        herd = finding->is_herd ? finding : herd;
+    assert_non_null(herd);
+    assert_in_range(herd->lost_ns, 3 * THINGS * 30 * 9 / 10, 3 * THINGS * 30 * 11 / 10);
+    findings__free(findings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +338,8 @@ int main(void)
         TEST(two_ends_made_of_futexes_are_one_finding),
         TEST(who_is_woken_from_elsewhere_has_no_other_end),
         TEST(what_a_futex_is_for_stands_in_the_frames_around),
+        TEST(who_asks_again_and_again_could_be_told),
+        TEST(who_is_woken_for_nothing_loses_what_it_waits_for_a_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
