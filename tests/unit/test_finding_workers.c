@@ -305,6 +305,47 @@ static void cpus_that_others_take_are_told_and_are_no_cause(void **state)
     findings__free(findings);
 }
 
+/* Two threads meet twenty times; in one of four rounds one of them has no CPU for 7 of 10 ms before
+ * it comes. */
+static uint64_t lost_at_barrier(struct scene *scene, uint64_t foreign_ns)
+{
+    enum { MS = 1000000, ROUNDS = 20 };
+    const uint64_t until = BEGIN + ROUNDS * 10 * MS;
+    for (uint32_t i = 0; i < 2; i++) {
+        scene__start(scene, i, BEGIN);
+        PUT(scene, i, BEGIN, HEURT_EVENT_KERNEL, 0);
+        for (uint64_t k = 0; k < ROUNDS; k++) {
+            uint64_t from = BEGIN + k * 10 * MS;
+            if (i && k % 4 == 0)
+                PUT(scene, i, from + 9 * MS, HEURT_EVENT_OFF_CPU,
+                    HEURT_OFF(7 * MS, HEURT_OFF_PREEMPTED), HEURT_BACK(7 * MS, 1), 0);
+            PUT(scene, i, from + (i || k % 4 ? 9 : 2) * MS, HEURT_EVENT_BARRIER_WAIT, SITE, LOCK);
+            PUT(scene, i, from + 9 * MS + 10, HEURT_EVENT_BARRIER_WAIT LEFT, 0);
+        }
+        PUT(scene, i, until, HEURT_EVENT_THREAD_END, ROUNDS * 8 * MS, 0);
+    }
+    struct heurt_session *session = trace_writer__session(scene->writer);
+    session->finished = 1;
+    session->cpu_ns = 2 * ROUNDS * 8 * MS;
+    session->others_ns = foreign_ns;
+    symbols__put(scene->symbols, 0, SITE, &(struct symbol){.function = "advance"});
+    struct findings *findings = find_until(scene, until);
+    const struct finding *finding = find_kind(findings, FINDING_BARRIER);
+    uint64_t lost_ns = finding ? finding->lost_ns : 0;
+    findings__free(findings);
+    return lost_ns;
+}
+
+static void who_comes_late_for_want_of_a_cpu_is_waited_for(void **state)
+{
+    assert_in_range(lost_at_barrier(*state, 0), 10000000, 35000000);
+}
+
+static void who_comes_late_because_others_take_the_cpus_is_no_cause(void **state)
+{
+    assert_true(lost_at_barrier(*state, 100000000) < 1000000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,6 +363,8 @@ int main(void)
         TEST(who_was_woken_and_had_no_cpu_was_not_idle),
         TEST(cpus_that_the_run_itself_takes_are_a_cause),
         TEST(cpus_that_others_take_are_told_and_are_no_cause),
+        TEST(who_comes_late_for_want_of_a_cpu_is_waited_for),
+        TEST(who_comes_late_because_others_take_the_cpus_is_no_cause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -456,11 +456,6 @@ static uint64_t without_recorder(const struct finder *finder, uint64_t *ns, uint
     return rest;
 }
 
-static double foreign_part(const struct finder *finder)
-{
-    return profile__cpus_of_others(finder->profile, finder->trace) / finder__cpus(finder);
-}
-
 /* Who has work again, and no CPU. */
 static void add_woken(const struct finder *finder, uint64_t *ns, uint64_t *sum)
 {
@@ -497,7 +492,6 @@ static void add_of_component(struct finder *finder, enum component component)
         struct finding *finding = finder__add(finder, category_of(finder, component, class));
         finding->lost_ns = sum;
         finding->leader = class;
-        finding->foreign = component == COMPONENT_RUNNABLE ? foreign_part(finder) : 0;
         if (class != FINDING_NO_CLASS) {
             finding->place = program_frame__of_class(
                 finder->symbols, &profile_class_at(finder->profile, class)->what);

@@ -11,7 +11,8 @@
  * costs FINDING_SHARE of that or is predicted to gain FINDING_GAIN (more where that is assumed),
  * unless it is idle or an estimate whose error is more than half of it. Idle is a wait for work;
  * not a hand-over: a queue's two ends that wait for one another about as often. A shortage of CPUs
- * is ranked by what the run itself could gain on those that programs outside of it leave.
+ * is ranked by what the run itself could gain on those that programs outside of it leave, and what
+ * they make others wait is no part of a wait.
  *
  * Where threads are aside, findings are found of all threads, so that they are the same ones with
  * the same gains; then all but the gain is made that of the others, who count as having had work,
@@ -144,6 +145,8 @@ struct findings {
                              others */
     uint64_t idle_ns;     /* of it: that they waited for work */
     uint32_t working_threads;
+    unsigned cpus;
+    double foreign_cpus; /* that programs outside of the run used */
     uint64_t wall_ns;
     uint64_t rest_ns;   /* the most that one finding costs which is neither ranked nor noted */
     struct vec roles;   /* struct role: those that had work first, by lifetime */
