@@ -456,6 +456,22 @@ static uint64_t without_recorder(const struct finder *finder, uint64_t *ns, uint
     return rest;
 }
 
+/* All CPU time of the run over that of threads with work: so much faster these would be had they
+ * had all of it. What programs outside of the run took is in neither. */
+static double cpu_over_work(const struct finder *finder)
+{
+    const struct heurt_session *session = trace__session(finder->trace);
+    uint64_t all_ns = 0, work_ns = 0;
+    for (size_t i = 0; i < finder->profile->threads.count; i++) {
+        uint64_t cpu_ns = work_ns_of(profile_thread_at(finder, i));
+        all_ns += cpu_ns;
+        work_ns += finder->findings->had_work[i] ? cpu_ns : 0;
+    }
+    if (session->finished) /* with processes of which no thread was recorded */
+        all_ns = ns__larger(all_ns, session->cpu_ns);
+    return work_ns ? (double)all_ns / (double)work_ns : 1;
+}
+
 /* Who has work again, and no CPU. */
 static void add_woken(const struct finder *finder, uint64_t *ns, uint64_t *sum)
 {
@@ -492,6 +508,7 @@ static void add_of_component(struct finder *finder, enum component component)
         struct finding *finding = finder__add(finder, category_of(finder, component, class));
         finding->lost_ns = sum;
         finding->leader = class;
+        finding->own_gain = cpu_over_work(finder);
         if (class != FINDING_NO_CLASS) {
             finding->place = program_frame__of_class(
                 finder->symbols, &profile_class_at(finder->profile, class)->what);

@@ -221,17 +221,9 @@ static bool is_parked(const struct finding *finding)
     return 2 * counts->doing_ns[COMPONENT_OTHER_BLOCKED] >= counts->wait_ns;
 }
 
-/* What the run itself would gain: not the CPUs that programs outside of it use. */
-static double own_gain(const struct findings *findings, const struct finding *finding)
-{
-    double gain = (finding->wall_gain[0] + finding->wall_gain[1]) / 2;
-    return finding->category == FINDING_CPU ? gain * (1 - findings->foreign_cpus / findings->cpus)
-                                            : gain;
-}
-
 static bool is_worth_it(const struct findings *findings, const struct finding *finding)
 {
-    double gain = own_gain(findings, finding);
+    double gain = (finding->wall_gain[0] + finding->wall_gain[1]) / 2;
     /* What a wait costs beside what the machine lacked: of the time in which threads had a CPU. */
     uint64_t without_ns = finding->category == FINDING_CPU ? 0 : findings->runnable_ns;
     without_ns = ns__smaller(without_ns + findings->idle_ns, findings->working_ns);
@@ -252,7 +244,7 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
                    (gain >= SHORT_RUN_GAIN ? FAULTS_LEAST_NS / 3 : FAULTS_LEAST_NS) &&
                (is_long || (gain >= SHORT_RUN_GAIN && finding->share >= FINDING_SHARE / 2));
     case FINDING_CPU: /* more threads than CPUs use them as well; what others take is theirs */
-        return is_long && gain >= ASSUMED_GAIN;
+        return is_long && fmin(gain, finding->own_gain) >= ASSUMED_GAIN;
     case FINDING_IMBALANCE: /* nobody waits for threads that nobody needs */
         return is_long && gain >= FINDING_GAIN;
     case FINDING_POLLING: /* who looks now and then whether there is work is idle in between */
@@ -331,10 +323,11 @@ void findings__rank(struct findings *findings)
 
 /* The part of a want of CPUs that programs outside of the run are to blame for: what more threads
  * than CPUs want is the run's own. */
-static double foreign_part(const struct findings *findings)
+static double foreign_part(const struct finder *finder)
 {
-    double used = findings->foreign_cpus;
-    double wanted = fmax(0, (double)findings->working_threads - (double)findings->cpus);
+    double used = profile__cpus_of_others(finder->profile, finder->trace);
+    double wanted =
+        fmax(0, (double)finder->findings->working_threads - (double)finder__cpus(finder));
     return used > 0 ? used / (used + wanted) : 0;
 }
 
@@ -347,7 +340,7 @@ static void find_shortage(struct finder *finder)
     free(finder__outside(finder, COMPONENT_RUNNING, &running));
     double all = (double)runnable + (double)running;
     double part = all > 0 ? SHORT_PART * (double)runnable / all : 0;
-    finder->shortage = fmax(fmin(part, 1), foreign_part(finder->findings));
+    finder->shortage = fmax(fmin(part, 1), foreign_part(finder));
     finder->findings->runnable_ns = runnable;
 }
 
@@ -361,8 +354,6 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
                             .profile = profile,
                             .findings = memory__zeroed(1, sizeof *finder.findings)};
     finder.findings->rows = VEC_OF(struct finding);
-    finder.findings->cpus = finder__cpus(&finder);
-    finder.findings->foreign_cpus = profile__cpus_of_others(profile, trace);
     finder__find_workers(&finder);
     uint32_t *partner = handovers__find(&finder);
     stages__find(&finder, partner);

@@ -11,8 +11,8 @@
  * costs FINDING_SHARE of that or is predicted to gain FINDING_GAIN (more where that is assumed),
  * unless it is idle or an estimate whose error is more than half of it. Idle is a wait for work;
  * not a hand-over: a queue's two ends that wait for one another about as often. A shortage of CPUs
- * is ranked by what the run itself could gain on those that programs outside of it leave, and what
- * they make others wait is no part of a wait.
+ * is ranked by what threads of the run itself took of them beside the work, and a wait for who has
+ * none because of programs outside of it is no loss.
  *
  * Where threads are aside, findings are found of all threads, so that they are the same ones with
  * the same gains; then all but the gain is made that of the others, who count as having had work,
@@ -113,10 +113,10 @@ struct finding {
     bool has_object; /* all of its classes have an object: the leader's; objects: how many */
     uint32_t objects;
     const struct sharing *sharing; /* FALSE_SHARING, TRUE_SHARING; else NULL */
-    uint32_t thread;   /* IMBALANCE: the last one: index into trace__threads; else UINT32_MAX */
-    double foreign;    /* CPU: the part of the CPUs that programs outside of the run used; else 0 */
-    uint64_t lost_ns;  /* Σ over threads that had work */
-    uint64_t error_ns; /* of it, where it was sampled */
+    uint32_t thread;    /* IMBALANCE: the last one: index into trace__threads; else UINT32_MAX */
+    double own_gain;    /* CPU: of the gain, what would come from the run's own other threads */
+    uint64_t lost_ns;   /* Σ over threads that had work */
+    uint64_t error_ns;  /* of it, where it was sampled */
     uint64_t beside_ns; /* of it, of locks: no wait, but what is slower while others take it */
     /* Where threads are aside (format/reader.h), all that is above, but the thread, is of the
      * others, and what follows of all: what a replay takes away; none: it cannot. */
@@ -145,8 +145,6 @@ struct findings {
                              others */
     uint64_t idle_ns;     /* of it: that they waited for work */
     uint32_t working_threads;
-    unsigned cpus;
-    double foreign_cpus; /* that programs outside of the run used */
     uint64_t wall_ns;
     uint64_t rest_ns;   /* the most that one finding costs which is neither ranked nor noted */
     struct vec roles;   /* struct role: those that had work first, by lifetime */
