@@ -117,6 +117,10 @@ static int export_trace(struct request *request, const struct trace *trace)
 {
     struct stand_out *found = NULL;
     struct error error = {""};
+    if (event_filter__check(&request->selection, trace, &error) < 0) {
+        say("--thread: %s", error.text);
+        return EXIT_USAGE;
+    }
     if (request->interesting &&
         run__one(trace, NULL, &outliers_analysis, NULL, (void **)&found, &error) < 0)
         return failed(&error);

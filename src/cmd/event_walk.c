@@ -1,5 +1,6 @@
 #include "cmd/event_walk.h"
 
+#include "analysis/callsite/rules.h"
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "cmd/command.h"
@@ -13,6 +14,15 @@ struct event_filter event_filter__all(void)
 {
     return (struct event_filter){
         .threads = VEC_OF(const char *), .functions = VEC_OF(const char *), .to_ns = UINT64_MAX};
+}
+
+int event_filter__check(const struct event_filter *selection, const struct trace *trace,
+                        struct error *error)
+{
+    int code = 0;
+    VEC_EACH (wanted, &selection->threads, const char *)
+        code = code ? code : rule__find_thread(*wanted, trace, error);
+    return code;
 }
 
 void event_filter__free(struct event_filter *selection)
@@ -30,35 +40,11 @@ struct walked_thread {
     struct kept_gap gap;
 };
 
-static bool matches_thread(const struct trace_thread *thread, const char *wanted)
-{
-    char *end;
-    bool is_serial = wanted[0] == '#';
-    unsigned long number = strtoul(wanted + is_serial, &end, 10);
-    if (end != wanted + is_serial && !*end && number == (is_serial ? thread->serial : thread->tid))
-        return true;
-    return fnmatch(wanted, thread->name, 0) == 0;
-}
-
-/* Says it when no thread is the one that is wanted. */
-static void check_thread(const struct vec *threads, const char *wanted)
-{
-    struct nearest nearest = nearest__to(wanted);
-    VEC_EACH (thread, threads, struct trace_thread) {
-        if (matches_thread(thread, wanted))
-            return;
-        nearest__offer(&nearest, thread->name);
-    }
-    char *question = nearest__question(&nearest);
-    say("--thread: no thread of the trace has the number or the name '%s'%s", wanted, question);
-    free(question);
-}
-
 static bool is_thread_wanted(const struct event_filter *selection,
                              const struct trace_thread *thread)
 {
     VEC_EACH (wanted, &selection->threads, const char *)
-        if (matches_thread(thread, *wanted))
+        if (rule__is_thread(*wanted, thread))
             return true;
     return selection->threads.count == 0;
 }
@@ -72,8 +58,6 @@ static struct walked_thread *make_threads(const struct trace *trace,
         all[i].is_wanted = is_thread_wanted(selection, VEC_AT(threads, struct trace_thread, i));
         all[i].kept.ranges = selection->kept ? &selection->kept[i] : NULL;
     }
-    VEC_EACH (wanted, &selection->threads, const char *)
-        check_thread(threads, *wanted);
     return all;
 }
 

@@ -19,6 +19,9 @@ struct event_filter {
 };
 
 struct event_filter event_filter__all(void);
+/* 0, or -ENOENT with a sentence where a thread that is chosen is none of the trace. */
+int event_filter__check(const struct event_filter *selection, const struct trace *trace,
+                        struct error *error);
 void event_filter__free(struct event_filter *selection); /* not kept */
 
 /* Who takes the events. */
@@ -30,8 +33,8 @@ struct event_taker {
     FILE *out; /* where it writes: the walk ends when that fails */
 };
 
-/* Tells every chosen event, and where choice->kept leaves some out, a gap. Says so when no thread
- * is chosen. Returns 0, or the errno of a write that failed. */
+/* Tells every chosen event, and where choice->kept leaves some out, a gap. Returns 0, or the errno
+ * of a write that failed. */
 int event_walk__tell(struct shown_trace *shown, const struct event_filter *selection,
                      struct event_taker *taker);
 

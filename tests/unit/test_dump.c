@@ -57,6 +57,13 @@ static void assert_dump(const char *arguments, const char *expected)
     assert_string_equal(text, expected);
 }
 
+static void assert_usage(const char *arguments, const char *expected)
+{
+    char *text;
+    assert_int_equal(dump(arguments, &text), 2);
+    assert_string_equal(text, expected);
+}
+
 static void the_whole_trace_is_merged_and_nested(void **state)
 {
     (void)state;
@@ -117,12 +124,13 @@ static void filters_leave_the_rest_out(void **state)
                 "224 #1 31 0xffffffffffffffff\n"
                 "227 #1 30 0x10000000401020 0x500000007 0xffffffffffffffff\n"
                 "228 #1 31 0x1\n");
-    assert_dump("--thread nobody",
-                "heurt: --thread: no thread of the trace has the number or the name 'nobody'\n");
-    assert_dump(
-        "--thread wroker --from 0.00000015",
-        "heurt: --thread: no thread of the trace has the number or the name 'wroker'; did you "
-        "mean 'worker'?\n");
+    assert_usage(
+        "--thread nobody",
+        "heurt: --thread: no thread of this trace has the number or the name nobody; heurt "
+        "report lists its threads\n");
+    assert_usage("--thread worker --thread wroker",
+                 "heurt: --thread: no thread of this trace has the number or the name wroker; did "
+                 "you mean 'worker'? heurt report lists its threads\n");
     assert_dump("-f raed -f nothing_like_it",
                 "heurt: --function: no event that was asked for has the name 'raed'; did you mean "
                 "'read'?\n"

@@ -44,8 +44,10 @@ bool rule__matches(const char *pattern, const char *function)
 bool rule__is_thread(const char *pattern, const struct trace_thread *thread)
 {
     char *end;
-    unsigned long tid = strtoul(pattern, &end, 10);
-    if (*pattern && !*end && tid == thread->tid)
+    bool is_serial = *pattern == '#';
+    const char *digits = pattern + is_serial;
+    unsigned long number = strtoul(digits, &end, 10);
+    if (*digits && !*end && number == (is_serial ? thread->serial : thread->tid))
         return true;
     return matches(pattern, thread->name);
 }

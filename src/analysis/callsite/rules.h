@@ -18,7 +18,7 @@ struct profile_rule {
 /* Whether pattern (a glob) means the function: its name, with or without its parameters. */
 bool rule__matches(const char *pattern, const char *function);
 
-/* Whether pattern means the thread: its number, or a glob of its name. */
+/* Whether pattern means the thread: its number, #SERIAL, or a glob of its name. */
 bool rule__is_thread(const char *pattern, const struct trace_thread *thread);
 /* 0 where a thread of the trace is meant, or pattern is NULL; else -ENOENT with a sentence, in
  * which the thread with the nearest name stands. */
