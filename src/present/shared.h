@@ -241,7 +241,8 @@ struct grid {
     const struct grid_column *columns;
     size_t column_count;
     unsigned indent;
-    struct vec cells; /* struct grid_cell, row by row; a note is one cell, the others NULL */
+    struct vec
+        cells; /* struct grid_cell, row by row; what goes across is one cell, the others NULL */
 };
 
 struct grid grid__start(const struct grid_column *columns, size_t column_count, unsigned indent);
@@ -249,6 +250,8 @@ struct grid grid__start(const struct grid_column *columns, size_t column_count, 
 void grid__cell(struct grid *grid, char *text, enum ink ink);
 /* A line across the table, between its rows; a blank one of "". Takes over text. */
 void grid__note(struct grid *grid, char *text);
+/* More of the last row than a column has room for: a paragraph below it. Takes over text. */
+void grid__below(struct grid *grid, char *text);
 /* Prints and frees. */
 void grid__end(struct grid *grid, const struct style *style, FILE *out);
 void grid__end_without_titles(struct grid *grid, const struct style *style, FILE *out);

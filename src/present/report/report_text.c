@@ -10,16 +10,14 @@
 #define NAMELESS_MOST 2       /* files that are told to have no names */
 #define CLASSES_AT_LEAST 10   /* shown although below the threshold */
 #define SCORE_AT_LEAST 0.0005 /* of these; what is less reads as noise */
-#define GAIN_FROM_COLUMNS 100 /* a narrower terminal has no room for the column "wall gain" */
+#define WHY_FROM_COLUMNS 100  /* on a narrower terminal "why" stands below a row */
 
 /* ---- the ranked table ------------------------------------------------------------------------ */
 
-static const struct grid_column with_gain[] = {
+static const struct grid_column ranking_columns[] = {
     {"#", RIGHT},       {"score", LEFT}, {"lost", RIGHT}, {"wall gain", LEFT},
     {"where", WRAPPED}, {"", WRAPPED},   {"why", WRAPPED}};
-static const struct grid_column without_gain[] = {{"#", RIGHT},    {"score", LEFT},
-                                                  {"lost", RIGHT}, {"where", WRAPPED},
-                                                  {"", WRAPPED},   {"why", WRAPPED}};
+#define RANKING_COLUMNS (sizeof ranking_columns / sizeof *ranking_columns)
 
 /* Before the time lost; nothing where it was measured. */
 static const char *confidence_mark(const struct profile_class *class)
@@ -31,8 +29,7 @@ static const char *confidence_mark(const struct profile_class *class)
 }
 
 static void put_class(struct grid *grid, const struct report *report,
-                      const struct profile_class *class, size_t rank, bool gain,
-                      const struct style *style)
+                      const struct profile_class *class, size_t rank, const struct style *style)
 {
     char duration[16], unknown[32], wall_gain[GAIN_BYTES];
     bool above = class->score >= report->profile->threshold;
@@ -43,12 +40,16 @@ static void put_class(struct grid *grid, const struct report *report,
                memory__format("%s%s", confidence_mark(class),
                               duration__format(class->excess_ns, duration)),
                INK_PLAIN);
-    if (gain)
-        grid__cell(grid, memory__text(gain__format(class->wall_gain, style->unicode, wall_gain)),
-                   INK_PLAIN);
+    grid__cell(grid, memory__text(gain__format(class->wall_gain, style->unicode, wall_gain)),
+               INK_PLAIN);
     grid__take(grid, class__name(report, class, &place), INK_BOLD);
     grid__take(grid, place__source(&place, false), INK_PLAIN);
-    grid__take(grid, class__why(report, class, style), INK_PLAIN);
+    char *why = class__why(report, class, style), *clean = text__for_screen(why);
+    free(why);
+    if (grid->column_count == RANKING_COLUMNS)
+        grid__cell(grid, clean, INK_PLAIN);
+    else
+        grid__below(grid, clean);
 }
 
 struct tally {
@@ -56,7 +57,7 @@ struct tally {
     size_t hidden; /* ranked classes that are not shown */
 };
 
-static struct tally put_rows(const struct report *report, struct grid *grid, bool gain,
+static struct tally put_rows(const struct report *report, struct grid *grid,
                              const struct style *style)
 {
     struct tally tally = {0};
@@ -74,7 +75,7 @@ static struct tally put_rows(const struct report *report, struct grid *grid, boo
         }
         if (!above && shown == tally.above)
             grid__note(grid, memory__format("    below the threshold of %g:", threshold));
-        put_class(grid, report, class, rank, gain, style);
+        put_class(grid, report, class, rank, style);
         shown++;
     }
     return tally;
@@ -173,14 +174,12 @@ static void put_ranking(const struct report *report, const struct style *style, 
         put_advice(report, style, out);
         return;
     }
-    bool gain = style->columns == 0 || style->columns >= GAIN_FROM_COLUMNS;
-    struct grid grid = grid__start(gain ? with_gain : without_gain, gain ? 7 : 6, 1);
-    struct tally tally = put_rows(report, &grid, gain, style);
+    bool is_wide = style->columns == 0 || style->columns >= WHY_FROM_COLUMNS;
+    struct grid grid = grid__start(ranking_columns, RANKING_COLUMNS - !is_wide, 1);
+    struct tally tally = put_rows(report, &grid, style);
     grid__end(&grid, style, out);
-    if (gain)
-        put_where_gains_are_from(report->profile, style, out);
-    if (gain)
-        put_whose_gains(report, style, out);
+    put_where_gains_are_from(report->profile, style, out);
+    put_whose_gains(report, style, out);
     if (tally.hidden) {
         char number[32];
         char *command = report__hint(report, "report", "--threshold 0");

@@ -9,6 +9,7 @@
 #define COLUMN_NARROWEST 8
 #define COLUMN_GAP 2
 #define PARAGRAPH_INDENT_MAX 16
+#define BELOW_INDENT "     " /* of what stands below a row */
 
 void ink__put(const struct style *style, FILE *out, enum ink ink, const char *text)
 {
@@ -118,11 +119,21 @@ void grid__cell(struct grid *grid, char *text, enum ink ink)
     vec__push(&grid->cells, &cell);
 }
 
-void grid__note(struct grid *grid, char *text)
+static void put_across(struct grid *grid, char *text, enum ink ink)
 {
-    grid__cell(grid, text, INK_DIM);
+    grid__cell(grid, text, ink);
     for (size_t i = 1; i < grid->column_count; i++)
         grid__cell(grid, NULL, INK_PLAIN);
+}
+
+void grid__note(struct grid *grid, char *text)
+{
+    put_across(grid, text, INK_DIM);
+}
+
+void grid__below(struct grid *grid, char *text)
+{
+    put_across(grid, text, INK_PLAIN);
 }
 
 static const struct grid_cell *grid__at(const struct grid *grid, size_t row, size_t column)
@@ -278,9 +289,13 @@ static void put_titles(const struct grid *grid, const char **rest, enum ink *ink
 
 static void put_note(const struct grid *grid, size_t row, const struct style *style, FILE *out)
 {
-    const char *text = grid__at(grid, row, 0)->text;
-    fprintf(out, "%*s", *text ? (int)grid->indent : 0, "");
-    ink__put(style, out, INK_DIM, text);
+    const struct grid_cell *cell = grid__at(grid, row, 0);
+    if (cell->ink == INK_PLAIN) {
+        paragraph__put(style, out, INK_PLAIN, BELOW_INDENT, cell->text);
+        return;
+    }
+    fprintf(out, "%*s", *cell->text ? (int)grid->indent : 0, "");
+    ink__put(style, out, cell->ink, cell->text);
     fputc('\n', out);
 }
 
