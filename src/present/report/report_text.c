@@ -219,8 +219,10 @@ void text__warnings(const struct report *report, const struct style *style, FILE
     }
     if (of_names > NAMELESS_MOST)
         paragraph__take(style, out, "  warning: ",
-                        memory__format("%zu more files have no names or lines (--json lists them)",
-                                       of_names - NAMELESS_MOST));
+                        memory__format("%zu more file%s no names or lines (--json lists %s)",
+                                       of_names - NAMELESS_MOST,
+                                       of_names - NAMELESS_MOST == 1 ? " has" : "s have",
+                                       of_names - NAMELESS_MOST == 1 ? "it" : "them"));
     texts__free(&warnings);
 }
 
