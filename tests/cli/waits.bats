@@ -153,7 +153,7 @@ record_calls() {
     report_json t
     classes futex blames | grep -q call_inline # who woke it
     record -o t --quiet --no-choice "$PROGRAMS/system_calls" inline # nothing is patched then
-    [ "$(events futex)" = 0 ]
+    [ "$(events '(enter|leave|point) +futex')" = 0 ]
 }
 
 @test "a wait inside of libc is told once, and named by what its caller asked for" {

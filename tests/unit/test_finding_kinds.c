@@ -224,18 +224,16 @@ static void who_is_woken_from_elsewhere_has_no_other_end(void **state)
 }
 
 /* The wait itself is in a function of the library's; who called it is in the stack. */
-static void what_a_futex_is_for_stands_in_the_frames_around(void **state)
+/* A thread waits by a futex in a library's function, which a library's function calls for live. */
+static struct findings *find_futex(struct scene *scene, const char *library, const char *waits,
+                                   const char *caller)
 {
-    struct scene *scene = *state;
     enum { WAIT = 0x9d00, CALLER = 0x9d10, FUTEX = 0x7400 };
-    static const char *const header = "/usr/include/c++/12/barrier";
     static const struct symbol live = {.function = "live"};
     const uint64_t frames[] = {WAIT, CALLER};
-    symbols__put(scene->symbols, 0, WAIT,
-                 &(struct symbol){.function = "std::__detail::__platform_wait", .file = header});
+    symbols__put(scene->symbols, 0, WAIT, &(struct symbol){.function = waits, .module = library});
     symbols__put(scene->symbols, 0, CALLER,
-                 &(struct symbol){
-                     .function = "std::__tree_barrier::wait", .file = header, .inlined_by = &live});
+                 &(struct symbol){.function = caller, .module = library, .inlined_by = &live});
     symbols__put_stack(scene->symbols, 0, 1000, frames, 2);
     for (uint64_t from = 1000; from < 5000; from += 400) {
         PUT(scene, 0, from, HEURT_EVENT_STACK, 8, 1, 2, 3, 4, 5, 6, 7, 8);
@@ -246,8 +244,24 @@ static void what_a_futex_is_for_stands_in_the_frames_around(void **state)
     scene__end(scene, 0, 5000);
     scene__end(scene, 1, 5000);
     scene->end = (struct heurt_clock_pair){5000, 5000};
-    struct findings *findings = find(scene);
+    return find(scene);
+}
+
+static void what_a_futex_is_for_stands_in_the_frames_around(void **state)
+{
+    struct findings *findings =
+        find_futex(*state, "/usr/lib/libstdc++.so.6", "std::__detail::__platform_wait",
+                   "std::__tree_barrier::wait");
     assert_non_null(find_kind(findings, FINDING_BARRIER));
+    assert_null(find_kind(findings, FINDING_CONDITION));
+    findings__free(findings);
+}
+
+static void who_waits_in_taskwait_waits_for_tasks(void **state)
+{
+    struct findings *findings =
+        find_futex(*state, "/usr/lib/libgomp.so.1", "futex_wait", "GOMP_taskwait");
+    assert_non_null(find_kind(findings, FINDING_TASK));
     assert_null(find_kind(findings, FINDING_CONDITION));
     findings__free(findings);
 }
@@ -338,6 +352,7 @@ int main(void)
         TEST(two_ends_made_of_futexes_are_one_finding),
         TEST(who_is_woken_from_elsewhere_has_no_other_end),
         TEST(what_a_futex_is_for_stands_in_the_frames_around),
+        TEST(who_waits_in_taskwait_waits_for_tasks),
         TEST(who_asks_again_and_again_could_be_told),
         TEST(who_is_woken_for_nothing_loses_what_it_waits_for_a_cpu),
     };

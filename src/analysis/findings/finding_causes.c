@@ -30,6 +30,7 @@ const char *finding_category__name(enum finding_category category)
         [FINDING_TRUE_SHARING] = "true sharing",
         [FINDING_IMBALANCE] = "imbalance",
         [FINDING_CREATION] = "creation",
+        [FINDING_TASK] = "task",
         [FINDING_SIGNAL] = "signal",
         [FINDING_OVERLAP] = "overlap",
         [FINDING_UNEXPLAINED] = "unexplained",
@@ -187,6 +188,7 @@ static enum finding_category category_of_waiter(const struct symbol *symbol,
                                                 enum finding_category otherwise)
 {
     static const struct word_category words[] = {
+        {"GOMP_task", FINDING_TASK},       {"__kmpc_omp_task", FINDING_TASK},
         {"std::latch", FINDING_LATCH},     {"arrive_and_wait", FINDING_BARRIER},
         {"std::barrier", FINDING_BARRIER}, {"barrier", FINDING_BARRIER},
         {"semaphore", FINDING_SEMAPHORE},  {"mutex", FINDING_LOCK},

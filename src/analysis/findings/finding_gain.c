@@ -45,6 +45,7 @@ static enum binding binding_of(enum finding_category category)
     case FINDING_PAGE_FAULT:
     case FINDING_MEMORY_MAP:
     case FINDING_OVERLAP:
+    case FINDING_TASK:
     case FINDING_SIGNAL:
     case FINDING_FALSE_SHARING:
     case FINDING_TRUE_SHARING:

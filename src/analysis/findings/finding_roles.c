@@ -55,6 +55,7 @@ static enum component component_of(enum finding_category category)
     case FINDING_CONDITION:
     case FINDING_LATCH:
     case FINDING_SEMAPHORE:
+    case FINDING_TASK:
         return COMPONENT_CONDITION;
     default:
         return COMPONENT_OTHER_BLOCKED;

@@ -240,6 +240,12 @@ const struct glossary_word glossary_words[] = {
      .meaning = "The program makes and ends threads all the time, for little work each.",
      .measured = "The starts and ends of all threads, and what each did in between.",
      .example = "Threads are made and ended all the time."},
+    {OF("task", FINDING_TASK), .also = "tasks|taskwait|OpenMP task",
+     .meaning = "Threads of OpenMP wait until tasks are done, or for the one list that all tasks "
+                "of a team are taken from.",
+     .measured = "Waits inside of libgomp and libomp, by the calls for tasks in their call stacks.",
+     .doubt = "What the runtime does on a CPU for each task counts as work.",
+     .example = "Threads wait for tasks of OpenMP, or for the list of them."},
     {OF("signal", FINDING_SIGNAL), .also = "signals|handler",
      .meaning = "A handler of signals interrupts threads at their work.",
      .measured = "Call stacks in which the kernel's return from a handler stands.",
