@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#define SMALL_CALLS 10000
+#define SMALL_CALL_NS 4000u
 #define OFTEN 200 /* calls: fewer are made to begin with */
 
 const char *finding_category__name(enum finding_category category)
@@ -40,6 +42,15 @@ const char *finding_category__name(enum finding_category category)
 
 /* ---- how much -------------------------------------------------------------------------------- */
 
+/* Calls that pass little at a time, so many that what they take is the way into the kernel and
+ * back: one may do for many. */
+bool class__is_small_calls(const struct profile_class *class)
+{
+    const struct callsite *at = &class->what.at;
+    return (at->kind == CLASS_DISK || at->kind == CLASS_PIPE) && class->count >= SMALL_CALLS &&
+           class->sum_ns / class->count <= SMALL_CALL_NS;
+}
+
 /* A sleep is compared with none: what it waits for may be there. So are calls that take memory from
  * the kernel and give it back all the time: it may be kept; and such that wait for the disk to have
  * all: one may do for many. */
@@ -48,7 +59,8 @@ bool class__may_be_left_out(const struct profile_class *class)
     const struct callsite *at = &class->what.at;
     bool is_made_often =
         at->kind == CLASS_MEMORY_MAP || (at->kind == CLASS_DISK && strstr(at->function, "sync"));
-    return at->kind == CLASS_SLEEP || (is_made_often && class->count >= OFTEN);
+    return at->kind == CLASS_SLEEP || (is_made_often && class->count >= OFTEN) ||
+           class__is_small_calls(class);
 }
 
 uint64_t class__waited_ns(const struct profile_class *class, const struct profile_thread_row *row)

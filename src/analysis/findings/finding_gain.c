@@ -8,6 +8,7 @@
 
 #define TOLD_PART 25 /* of the wall time: so soon after the others ends who is told to */
 #define TOLD_LEAST_NS 5000000u
+#define IN_STEP 100 /* messages, at least; and one of so many may be missing */
 
 /* How the work of others is bound to what is waited for. */
 enum binding {
@@ -23,11 +24,14 @@ struct loss {
     enum binding binding;
     bool is_served;   /* ANSWERS: by threads that lose nothing */
     bool sleeps_stay; /* who is waited for sleeps meanwhile: that is what it has to do */
-    bool in_bulk;     /* much is handed over at a time: what each wait took of a CPU goes, too */
+    bool is_small_calls;
+    bool on_cpu;  /* what is lost is time on a CPU */
+    bool in_bulk; /* much is handed over at a time: what each wait took of a CPU goes, too */
     const uint64_t *lost; /* by trace__threads */
     const uint64_t *with; /* CPU time of threads that goes with the loss, likewise; NULL: none */
     uint64_t end;         /* of the last one that loses */
     struct vec losers;    /* uint32_t: by trace__threads */
+    double sooner;        /* those of them that answer others would do so by that part: 0 … 1 */
 };
 
 static enum binding binding_of(enum finding_category category)
@@ -60,11 +64,11 @@ static bool is_of_memory(enum finding_category category)
     return category == FINDING_PAGE_FAULT || category == FINDING_MEMORY_MAP;
 }
 
-/* What is lost is time on a CPU. */
 static bool is_on_cpu(enum finding_category category)
 {
     return is_of_memory(category) || category == FINDING_SPINNING || category == FINDING_SIGNAL ||
-           category == FINDING_FALSE_SHARING || category == FINDING_TRUE_SHARING;
+           category == FINDING_OVERLAP || category == FINDING_FALSE_SHARING ||
+           category == FINDING_TRUE_SHARING;
 }
 
 /* ---- threads that run until they are told to end --------------------------------------------- */
@@ -180,8 +184,7 @@ static uint64_t most_cpu_of(const struct loss *loss, size_t thread)
 
 static uint64_t lost_cpu_of(const struct loss *loss, size_t thread)
 {
-    return is_on_cpu(loss->category) ? ns__smaller(loss->lost[thread], most_cpu_of(loss, thread))
-                                     : 0;
+    return loss->on_cpu ? ns__smaller(loss->lost[thread], most_cpu_of(loss, thread)) : 0;
 }
 
 static bool is_message(const struct profile_class *class)
@@ -237,7 +240,7 @@ static uint64_t left_cpu_of(const struct loss *loss, size_t thread)
     uint64_t work_ns = row->component_ns[COMPONENT_RUNNING] +
                        row->component_ns[COMPONENT_PAGE_FAULT] + transfer_cpu_of(loss, thread);
     bool stays = loss->binding == BOUND_BY_WORK && !loss->in_bulk;
-    if (is_on_cpu(loss->category) || stays || loss->is_served)
+    if (loss->on_cpu || stays || loss->is_served)
         return left_ns;
     work_ns = ns__without(work_ns, work_with(loss, thread));
     if (loss->binding == BOUND_BY_ANSWERS)
@@ -317,13 +320,37 @@ static struct work all_work(const struct loss *loss, const enum thread_role *rol
     return work;
 }
 
+/* Of the time in which losers that answer others are not idle, what they lose. */
+static double sooner_by(const struct loss *loss)
+{
+    double lost_ns = 0, busy_ns = 0;
+    VEC_EACH (loser, &loss->losers, uint32_t) {
+        if (loss->binding == BOUND_BY_ANSWERS || !serves(loss, *loser))
+            continue;
+        lost_ns += (double)loss->lost[*loser];
+        busy_ns += (double)ns__without(profile_thread_at(loss->finder, *loser)->lifetime_ns,
+                                       loss->finder->idle_ns[*loser]);
+    }
+    return busy_ns > 0 ? fmin(1, lost_ns / busy_ns) : 0;
+}
+
+/* What a thread that loses nothing itself would wait less for answers. */
+static uint64_t sooner_ns(const struct loss *loss, size_t thread)
+{
+    const uint64_t *ns = profile_thread_at(loss->finder, thread)->component_ns;
+    return loses(loss, thread)
+               ? 0
+               : (uint64_t)(loss->sooner * (double)(ns[COMPONENT_NETWORK] + ns[COMPONENT_MESSAGE]));
+}
+
 /* How long a thread with work of its own takes: an answer that it waits for takes at least what is
  * done for it, its share by the time it waits. */
 static uint64_t chain_of(const struct loss *loss, const struct work *work, size_t thread)
 {
     const struct profile_thread *row = profile_thread_at(loss->finder, thread);
     uint64_t slept_ns = loss->sleeps_stay ? row->component_ns[COMPONENT_SLEEP] : 0;
-    uint64_t gone_ns = gone_of(loss, thread) + ns__without(loss->finder->idle_ns[thread], slept_ns);
+    uint64_t gone_ns = gone_of(loss, thread) + sooner_ns(loss, thread) +
+                       ns__without(loss->finder->idle_ns[thread], slept_ns);
     uint64_t rest_ns = ns__without(profile_thread_at(loss->finder, thread)->lifetime_ns,
                                    gone_ns + overhead_of(loss, thread));
     double share = work->lost_ns ? (double)loss->lost[thread] / (double)work->lost_ns : 0;
@@ -451,9 +478,12 @@ static double gain_without(struct loss *loss, bool *is_assumed)
     *is_assumed = false;
     if (asks_for_work(loss))
         return 1;
-    loss->binding = binding_of(loss->category);
+    loss->binding = loss->is_small_calls ? BOUND_BY_WORK : binding_of(loss->category);
+    loss->on_cpu = loss->is_small_calls || is_on_cpu(loss->category);
     find_losers(loss);
+    loss->sooner = sooner_by(loss);
     enum thread_role *roles = roles_of(loss, is_assumed);
+    *is_assumed |= loss->sooner > 0;
     struct work work = all_work(loss, roles);
     uint64_t wall_ns = ns__without(loss->finder->profile->wall_ns, recording_ns(loss, &work));
     uint64_t least_ns =
@@ -540,6 +570,18 @@ static bool waits_for_sleepers(const struct finder *finder, const struct finding
     return slept_ns && slept_ns >= all_ns / 2;
 }
 
+/* Most of what it lost. */
+static bool is_of_small_calls(const struct finder *finder, const struct finding *finding)
+{
+    uint64_t small_ns = 0, all_ns = 0;
+    VEC_EACH (place, &finding->classes, uint32_t) {
+        uint64_t ns = class__lost_ns(finder, *place);
+        small_ns += class__is_small_calls(profile_class_at(finder->profile, *place)) ? ns : 0;
+        all_ns += ns;
+    }
+    return small_ns > all_ns / 2;
+}
+
 void finding__set_estimate(const struct finder *finder, struct finding *finding,
                            const uint64_t *lost)
 {
@@ -547,6 +589,7 @@ void finding__set_estimate(const struct finder *finder, struct finding *finding,
     struct loss loss = {.finder = finder,
                         .category = finding->category,
                         .sleeps_stay = waits_for_sleepers(finder, finding),
+                        .is_small_calls = is_of_small_calls(finder, finding),
                         .in_bulk = finding->is_herd, /* who is woken for nothing need not wake */
                         .lost = lost};
     bool has_more = finding__is_for_lock(finding) || is_of_memory(finding->category);
@@ -554,6 +597,7 @@ void finding__set_estimate(const struct finder *finder, struct finding *finding,
     uint64_t *with = has_more || is_handed ? waking__find(finder, finding, lost) : NULL;
     loss.with = has_more ? with : NULL;
     finding__set_about(finding, gain_without(&loss, &is_assumed));
+    finding->is_in_answers = loss.sooner > 0;
     if (is_handed) {
         loss.with = with;
         loss.in_bulk = true;
@@ -573,6 +617,18 @@ static uint64_t descriptor_of(const struct profile_class *class)
     return UINT64_MAX;
 }
 
+/* Two go in step who wait for a message as often as each other: for each other's. */
+static bool goes_in_step(const struct profile_class *a, const struct profile_class *b)
+{
+    if (!is_message(a) || !is_message(b) || a->count < IN_STEP || a->threads.count != 1 ||
+        b->threads.count != 1 ||
+        VEC_AT(&a->threads, struct profile_thread_row, 0)->thread ==
+            VEC_AT(&b->threads, struct profile_thread_row, 0)->thread)
+        return false;
+    uint64_t more = ns__larger(a->count, b->count), fewer = ns__smaller(a->count, b->count);
+    return more - fewer <= more / IN_STEP;
+}
+
 /* Who waits at a descriptor for an answer has asked there, too. */
 static bool is_of_exchange(const struct finder *finder, const struct finding *finding,
                            uint32_t place)
@@ -585,6 +641,8 @@ static bool is_of_exchange(const struct finder *finder, const struct finding *fi
         const struct profile_class *class = profile_class_at(finder->profile, *own);
         if (*own == place)
             return false;
+        is_asked |= *own == finding->leader && goes_in_step(class, other) &&
+                    class__lost_ns(finder, place) >= class__lost_ns(finder, *own) / LOSES_PART;
         is_asked |= is_message(class) && class->what.at.process == other->what.at.process &&
                     descriptor_of(class) == descriptor_of(other);
     }
@@ -601,7 +659,7 @@ static void add_exchange(const struct finder *finder, const struct finding *find
         own_ns += class__lost_ns(finder, *class);
     for (uint32_t i = 0; i < finder->profile->classes.count; i++)
         others_ns += is_of_exchange(finder, finding, i) ? class__lost_ns(finder, i) : 0;
-    for (uint32_t i = 0; i < finder->profile->classes.count && others_ns < own_ns; i++)
+    for (uint32_t i = 0; i < finder->profile->classes.count && others_ns <= own_ns; i++)
         if (is_of_exchange(finder, finding, i))
             class__add_lost(finder, i, lost);
 }

@@ -1,7 +1,12 @@
 #include "analysis/findings/internal.h"
 
+#include "base/memory.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define EXPLAINED_PART 4 /* of what overlapping calls lost, where samples tell of a line */
 
 static uint32_t serial_of(const struct finder *finder, const struct sharing *sharing)
 {
@@ -43,16 +48,34 @@ static bool is_wait(const struct finder *finder, const struct sharing *sharing)
     return false;
 }
 
-/* Occurrences of the functions that share the line tell the same by overlapping. */
-static void drop_overlaps(struct finder *finder, const struct sharing *sharing)
+/* All who are slower share the line, and that tells a good part of it. */
+static bool explains(const struct finder *finder, const struct sharing *sharing,
+                     const struct finding *overlap)
+{
+    VEC_EACH (class, &overlap->classes, uint32_t)
+        VEC_EACH (row, &profile_class_at(finder->profile, *class)->threads,
+                  struct profile_thread_row)
+            if (row->excess_ns && !sharing->most_lost_ns[row->thread])
+                return false;
+    return sharing->all_lost_ns >= overlap->lost_ns / EXPLAINED_PART;
+}
+
+/* Occurrences of the functions that share the line, or of what calls them, tell the same by
+ * overlapping: what they lost is measured call by call, where samples tell what is certain. Adds
+ * it to lost. */
+static void take_overlaps(struct finder *finder, const struct sharing *sharing, uint64_t *lost)
 {
     struct vec *rows = &finder->findings->rows;
     size_t kept = 0;
     VEC_EACH (finding, rows, struct finding) {
-        if (finding->category == FINDING_OVERLAP && is_at(finder, sharing, finding))
-            finding__free(finding);
-        else
+        if (finding->category != FINDING_OVERLAP ||
+            !(is_at(finder, sharing, finding) || explains(finder, sharing, finding))) {
             *VEC_AT(rows, struct finding, kept++) = *finding;
+            continue;
+        }
+        VEC_EACH (class, &finding->classes, uint32_t)
+            class__add_lost(finder, *class, lost);
+        finding__free(finding);
     }
     rows->count = kept;
 }
@@ -64,28 +87,35 @@ static enum finding_category category_of(const struct sharing *sharing)
     return sharing->is_false ? FINDING_FALSE_SHARING : FINDING_TRUE_SHARING;
 }
 
+/* Estimates the gain without the larger of two losses, thread by thread; their sum. */
+static uint64_t estimate(const struct finder *finder, struct finding *finding,
+                         const uint64_t *sampled, const uint64_t *overlapped)
+{
+    uint64_t *lost = memory__zeroed(finder->profile->threads.count, sizeof *lost), sum_ns = 0;
+    for (size_t i = 0; i < finder->profile->threads.count; i++) {
+        lost[i] = ns__larger(sampled[i], overlapped[i]);
+        sum_ns += finder->findings->had_work[i] ? lost[i] : 0;
+    }
+    finding__set_estimate(finder, finding, lost);
+    free(lost);
+    return sum_ns;
+}
+
 static void add(struct finder *finder, const struct sharing *sharing)
 {
-    drop_overlaps(finder, sharing);
+    uint64_t *overlapped = memory__zeroed(finder->profile->threads.count, sizeof *overlapped);
+    take_overlaps(finder, sharing, overlapped);
     struct finding *finding = finder__add(finder, category_of(sharing));
     finding->sharing = sharing;
     finding->place = place_of(finder, sharing, &sharing->victim);
     finding->objects = sharing->lines;
     finding->has_object = true;
     finding->confidence = CONFIDENCE_ESTIMATED;
-    double gains[2];
-    uint64_t lost_ns[2] = {0};
-    for (size_t i = 0; i < finder->profile->threads.count; i++) {
-        lost_ns[0] += finder->findings->had_work[i] ? sharing->lost_ns[i] : 0;
-        lost_ns[1] += finder->findings->had_work[i] ? sharing->most_lost_ns[i] : 0;
-    }
-    finding->lost_ns = (lost_ns[0] + lost_ns[1]) / 2;
-    finding__set_estimate(finder, finding, sharing->most_lost_ns);
-    gains[1] = finding->wall_gain[1];
-    finding__set_estimate(finder, finding, sharing->lost_ns);
-    gains[0] = finding->wall_gain[0];
-    finding->wall_gain[0] = fmin(gains[0], gains[1]);
-    finding->wall_gain[1] = fmax(gains[0], gains[1]);
+    uint64_t most_ns = estimate(finder, finding, sharing->most_lost_ns, overlapped);
+    double most = finding->wall_gain[1];
+    finding->lost_ns = (most_ns + estimate(finder, finding, sharing->lost_ns, overlapped)) / 2;
+    finding->wall_gain[1] = fmax(finding->wall_gain[1], most);
+    free(overlapped);
 }
 
 void finder__add_sharings(struct finder *finder)

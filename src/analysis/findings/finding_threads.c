@@ -461,14 +461,15 @@ static uint64_t without_recorder(const struct finder *finder, uint64_t *ns, uint
 static double cpu_over_work(const struct finder *finder)
 {
     const struct heurt_session *session = trace__session(finder->trace);
-    uint64_t all_ns = 0, work_ns = 0;
+    uint64_t all_ns = 0, work_ns = 0, overhead_ns = 0;
     for (size_t i = 0; i < finder->profile->threads.count; i++) {
         uint64_t cpu_ns = work_ns_of(profile_thread_at(finder, i));
         all_ns += cpu_ns;
+        overhead_ns += profile_thread_at(finder, i)->component_ns[COMPONENT_OVERHEAD];
         work_ns += finder->findings->had_work[i] ? cpu_ns : 0;
     }
     if (session->finished) /* with processes of which no thread was recorded */
-        all_ns = ns__larger(all_ns, session->cpu_ns);
+        all_ns = ns__larger(all_ns, ns__without(session->cpu_ns, overhead_ns));
     return work_ns ? (double)all_ns / (double)work_ns : 1;
 }
 

@@ -17,6 +17,8 @@
 #define ASSUMED_GAIN 1.2
 #define SHORT_RUN_GAIN 1.5 /* of page faults: then fewer of them are told */
 #define LITTLE_PART 5      /* of the share that is enough by itself: below it nothing is ranked */
+#define EFFECT_PART 0.9    /* of what is gained without it: as much comes of another one */
+#define SLOWER_LEAST 2.0   /* times as long, beside others */
 #define LEAST_PART 2000    /* of the working time: less is no candidate */
 
 /* ---- candidates ------------------------------------------------------------------------------ */
@@ -190,6 +192,16 @@ static enum finding_category category_of_group(const struct vec *candidates, uin
     return FINDING_UNEXPLAINED;
 }
 
+/* How many times as long as undisturbed what it is of takes. */
+static double slowdown(const struct finder *finder, const struct finding *finding)
+{
+    uint64_t sum_ns = 0;
+    VEC_EACH (class, &finding->classes, uint32_t)
+        sum_ns += profile_class_at(finder->profile, *class)->sum_ns;
+    uint64_t bare_ns = ns__without(sum_ns, finding->lost_ns);
+    return bare_ns ? (double)sum_ns / (double)bare_ns : INFINITY;
+}
+
 static void add_groups(struct finder *finder)
 {
     size_t numbers;
@@ -205,6 +217,8 @@ static void add_groups(struct finder *finder)
                 (candidate->by_place == group || candidate->by_object == group))
                 take(finder, finding, candidate);
         finding->has_object &= finding->objects > 0;
+        if (finding->category == FINDING_OVERLAP)
+            finding->slower = slowdown(finder, finding);
         finding__estimate_gain(finder, finding);
     }
     free(sums);
@@ -212,6 +226,11 @@ static void add_groups(struct finder *finder)
 }
 
 /* ---- the order ------------------------------------------------------------------------------- */
+
+static double mean_gain(const struct finding *finding)
+{
+    return (finding->wall_gain[0] + finding->wall_gain[1]) / 2;
+}
 
 /* Whoever has the lock mostly waits for events itself: so some programs let threads wait for work.
  */
@@ -223,7 +242,7 @@ static bool is_parked(const struct finding *finding)
 
 static bool is_worth_it(const struct findings *findings, const struct finding *finding)
 {
-    double gain = (finding->wall_gain[0] + finding->wall_gain[1]) / 2;
+    double gain = mean_gain(finding);
     /* What a wait costs beside what the machine lacked: of the time in which threads had a CPU. */
     uint64_t without_ns = finding->category == FINDING_CPU ? 0 : findings->runnable_ns;
     without_ns = ns__smaller(without_ns + findings->idle_ns, findings->working_ns);
@@ -245,6 +264,10 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
                (is_long || (gain >= SHORT_RUN_GAIN && finding->share >= FINDING_SHARE / 2));
     case FINDING_CPU: /* more threads than CPUs use them as well; what others take is theirs */
         return is_long && fmin(gain, finding->own_gain) >= ASSUMED_GAIN;
+    case FINDING_OVERLAP: /* two CPUs of one core slow each other down by themselves */
+        if (finding->slower < SLOWER_LEAST)
+            return false;
+        break;
     case FINDING_IMBALANCE: /* nobody waits for threads that nobody needs */
         return is_long && gain >= FINDING_GAIN;
     case FINDING_POLLING: /* who looks now and then whether there is work is idle in between */
@@ -263,21 +286,36 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
     return is_long || (gain >= least && finding->share >= FINDING_SHARE / LITTLE_PART);
 }
 
+/* A wait for answers that something else makes late: without that as much is gained. */
+static bool is_effect(const struct findings *findings, const struct finding *finding)
+{
+    if (finding->category != FINDING_NETWORK && finding->category != FINDING_PIPE)
+        return false;
+    VEC_EACH (cause, &findings->rows, struct finding)
+        if (cause->is_in_answers && cause->ranked &&
+            mean_gain(cause) - 1 >= EFFECT_PART * (mean_gain(finding) - 1))
+            return true;
+    return false;
+}
+
 static int by_rank(const void *a, const void *b)
 {
     const struct finding *left = a, *right = b;
     if (left->ranked != right->ranked)
         return left->ranked ? -1 : 1;
-    /* What the program does to itself comes before what the machine lacked. */
+    /* What the program does to itself comes before what the machine lacked, and a cause before
+     * what comes of it. */
     bool left_cpu = left->category == FINDING_CPU, right_cpu = right->category == FINDING_CPU;
     if (left->ranked && left_cpu != right_cpu)
         return left_cpu ? 1 : -1;
+    if (left->ranked && left->is_effect != right->is_effect)
+        return left->is_effect ? 1 : -1;
     return ORDER(right->lost_ns, left->lost_ns) ?: ORDER(left->leader, right->leader);
 }
 
 static uint64_t wall_without(const struct findings *findings, const struct finding *finding)
 {
-    double gain = (finding->wall_gain[0] + finding->wall_gain[1]) / 2;
+    double gain = mean_gain(finding);
     return gain > 0 ? (uint64_t)((double)findings->wall_ns / gain) : findings->wall_ns;
 }
 
@@ -312,6 +350,8 @@ void findings__rank(struct findings *findings)
             is_worth_it(findings, finding) && finding->error_ns <= finding->lost_ns / 2;
         finding->wall_without_ns = wall_without(findings, finding);
     }
+    VEC_EACH (finding, &findings->rows, struct finding)
+        finding->is_effect = is_effect(findings, finding);
     vec__sort(&findings->rows, by_rank);
     note_rest(findings);
 }

@@ -115,6 +115,9 @@ struct finding {
     uint32_t objects;
     const struct sharing *sharing; /* FALSE_SHARING, TRUE_SHARING; else NULL */
     uint32_t thread;    /* IMBALANCE: the last one: index into trace__threads; else UINT32_MAX */
+    bool is_effect;     /* a wait for answers which that of another finding makes late */
+    bool is_in_answers; /* others wait longer for answers because of it */
+    double slower;      /* OVERLAP: so many times as long as undisturbed; else 0 */
     double own_gain;    /* CPU: of the gain, what would come from the run's own other threads */
     uint64_t lost_ns;   /* Σ over threads that had work */
     uint64_t error_ns;  /* of it, where it was sampled */

@@ -118,6 +118,7 @@ uint64_t class__waited_ns(const struct profile_class *class, const struct profil
 /* What of its waits for a lock nobody had it; 0: not known. */
 uint64_t class__unheld_ns(const struct profile *profile, const struct profile_class *class);
 /* Its occurrences are compared with none, not with the fastest. */
+bool class__is_small_calls(const struct profile_class *class);
 bool class__may_be_left_out(const struct profile_class *class);
 /* Something is made once, and who comes meanwhile waits for it. */
 bool class__is_once(const struct finder *finder, const struct profile_class *class);

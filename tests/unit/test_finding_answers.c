@@ -1,0 +1,148 @@
+/* test_finding_answers.c: waits for answers and messages, and calls that pass little at a time. A
+ * tick is a nanosecond. */
+#include "analysis/findings/findings.h"
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define LEFT | 1
+
+enum { SITE = 0x9a00, LOCK = 0x7000, BEGIN = 1000, END = 11000 };
+
+static const struct finding *find_kind(const struct findings *findings,
+                                       enum finding_category category)
+{
+    VEC_EACH (finding, &findings->rows, struct finding)
+        if (finding->category == category)
+            return finding;
+    return NULL;
+}
+
+static struct findings *find_until(struct scene *scene, uint64_t tick)
+{
+    assert_int_equal(trace_writer__meta(scene->writer, "cpus", "2"), 0);
+    scene->end = (struct heurt_clock_pair){tick, tick};
+    const struct profile *profile = scene__profile(scene);
+    return findings__find(scene->trace, scene->symbols, profile);
+}
+
+static void end(struct scene *scene, uint32_t thread, uint64_t tick, uint64_t cpu_ns)
+{
+    PUT(scene, thread, tick, HEURT_EVENT_THREAD_END, cpu_ns, 0);
+}
+
+/* ---- answers that come late ------------------------------------------------------------------ */
+
+/* Two ask, each over a socket, and wait 90 of 100 for an answer. Two answer; of 80 that each takes
+ * for it it waits 60 for a lock. */
+static void who_makes_answers_late_comes_before_who_waits_for_them(void **state)
+{
+    enum { READ = HEURT_IO_READ, SOCKET = HEURT_DESCRIPTOR_SOCKET, ASKED = 0x9d00, WAITS = 0x9e00 };
+    struct scene *scene = *state;
+    for (uint32_t i = 0; i < 4; i++) {
+        uint64_t fd = (uint64_t)SOCKET << 32 | (3 + i), pair = i & 1;
+        scene__start(scene, i, BEGIN);
+        PUT(scene, i, BEGIN, HEURT_EVENT_CHANNEL, fd, i < 2 ? 10 + pair : 20 + pair,
+            i < 2 ? 20 + pair : 10 + pair);
+    }
+    for (uint64_t from = BEGIN; from < END; from += 100) {
+        for (uint32_t i = 0; i < 2; i++) {
+            const uint64_t asks = (uint64_t)SOCKET << 32 | (3 + i);
+            const uint64_t answers = (uint64_t)SOCKET << 32 | (5 + i);
+            PUT(scene, i, from + 2, HEURT_EVENT_IO, HEURT_SITE(ASKED, HEURT_IO_WRITE), asks, 8);
+            PUT(scene, i, from + 3, HEURT_EVENT_IO LEFT, 8);
+            PUT(scene, i, from + 5, HEURT_EVENT_IO, HEURT_SITE(ASKED, READ), asks, 8);
+            PUT(scene, i, from + (from == BEGIN ? 8 : 95), HEURT_EVENT_IO LEFT, 8);
+            PUT(scene, 2 + i, from + 1, HEURT_EVENT_IO, HEURT_SITE(WAITS, READ), answers, 8);
+            PUT(scene, 2 + i, from + 10, HEURT_EVENT_IO LEFT, 8);
+            PUT(scene, 2 + i, from + 11, HEURT_EVENT_LOCK_WAIT, SITE, LOCK);
+            PUT(scene, 2 + i, from + 71, HEURT_EVENT_LOCK_WAIT LEFT, 0);
+            PUT(scene, 2 + i, from + 75, HEURT_EVENT_LOCK_RELEASED, SITE, LOCK);
+            PUT(scene, 2 + i, from + 90, HEURT_EVENT_IO, HEURT_SITE(WAITS, HEURT_IO_WRITE), answers,
+                8);
+            PUT(scene, 2 + i, from + 92, HEURT_EVENT_IO LEFT, 8);
+        }
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        end(scene, i, END, i < 2 ? 1000 : 3000);
+    symbols__put(scene->symbols, 0, ASKED, &(struct symbol){.function = "ask"});
+    symbols__put(scene->symbols, 0, WAITS, &(struct symbol){.function = "serve"});
+    symbols__put(scene->symbols, 0, SITE, &(struct symbol){.function = "answer"});
+    struct findings *findings = find_until(scene, END);
+    const struct finding *first = VEC_AT(&findings->rows, struct finding, 0);
+    assert_int_equal(first->category, FINDING_LOCK);
+    assert_true(first->ranked && first->wall_gain[1] > 1.5);
+    assert_true(find_kind(findings, FINDING_NETWORK)->lost_ns > first->lost_ns);
+    findings__free(findings);
+}
+
+/* ---- two in step ----------------------------------------------------------------------------- */
+
+/* Each works 50 of 100 and waits for the other one's message for 50, so that only one works at a
+ * time. */
+static void two_in_step_wait_for_each_other(void **state)
+{
+    enum { ROUNDS = 200, ASKS = 0x9d00, GIVES = 0x9e00, PIPE = HEURT_DESCRIPTOR_PIPE };
+    const uint64_t until = BEGIN + ROUNDS * 100;
+    struct scene *scene = *state;
+    for (uint32_t i = 0; i < 2; i++)
+        scene__start(scene, i, BEGIN);
+    for (uint64_t k = 0; k < ROUNDS; k++) {
+        for (uint32_t i = 0; i < 2; i++) {
+            const uint64_t from = BEGIN + 100 * k + 50 * i, fd = (uint64_t)PIPE << 32 | (3 + i);
+            const uint64_t waits = k == 100 ? 1 : 49;
+            PUT(scene, i, from, HEURT_EVENT_IO, HEURT_SITE(i ? GIVES : ASKS, HEURT_IO_READ), fd, 8);
+            PUT(scene, i, from + waits, HEURT_EVENT_IO LEFT, 8);
+        }
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        end(scene, i, until + 50, ROUNDS * 51);
+    symbols__put(scene->symbols, 0, ASKS, &(struct symbol){.function = "ask"});
+    symbols__put(scene->symbols, 0, GIVES, &(struct symbol){.function = "give"});
+    struct findings *findings = find_until(scene, until + 50);
+    const struct finding *first = VEC_AT(&findings->rows, struct finding, 0);
+    assert_int_equal(first->category, FINDING_PIPE);
+    assert_true(first->ranked);
+    assert_true(first->wall_gain[0] > 1.5 && first->wall_gain[1] < 2.2);
+    findings__free(findings);
+}
+
+/* ---- little at a time ------------------------------------------------------------------------ */
+
+/* Half of the time that a thread works is in 12,000 writes of 500 ns. */
+static void writes_of_little_could_be_one(void **state)
+{
+    enum { WRITES = 12000, EACH = 1000 };
+    const uint64_t until = BEGIN + WRITES * EACH;
+    struct scene *scene = *state;
+    scene__start(scene, 0, BEGIN);
+    for (uint64_t k = 0; k < WRITES; k++) {
+        uint64_t from = BEGIN + k * EACH;
+        PUT(scene, 0, from + 500, HEURT_EVENT_IO, HEURT_SITE(SITE, HEURT_IO_WRITE),
+            (uint64_t)HEURT_DESCRIPTOR_FILE << 32 | 3, 16);
+        PUT(scene, 0, from + 999, HEURT_EVENT_IO LEFT, 16);
+    }
+    end(scene, 0, until, WRITES * EACH);
+    symbols__put(scene->symbols, 0, SITE, &(struct symbol){.function = "append"});
+    struct findings *findings = find_until(scene, until);
+    const struct finding *finding = find_kind(findings, FINDING_DISK);
+    assert_non_null(finding);
+    assert_true(finding->ranked);
+    assert_in_range(finding->lost_ns, WRITES * EACH * 4 / 10, WRITES * EACH * 6 / 10);
+    assert_true(finding->wall_gain[0] > 1.7 && finding->wall_gain[1] < 2.2);
+    findings__free(findings);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(function) cmocka_unit_test_setup_teardown(function, scene__setup, scene__teardown)
+        TEST(who_makes_answers_late_comes_before_who_waits_for_them),
+        TEST(two_in_step_wait_for_each_other),
+        TEST(writes_of_little_could_be_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
