@@ -6,6 +6,7 @@
  * call says so, not when a descriptor is closed. */
 #include "runtime/channel.h"
 #include "runtime/lock_events.h"
+#include "runtime/readable.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
@@ -117,10 +118,11 @@ static bool is_lock(int command)
 
 static int lock_by_fcntl(uint64_t site, int descriptor, int command, struct flock *lock)
 {
-    struct thread *thread = is_lock(command) && lock ? locking_thread() : NULL;
-    if (!thread)
+    struct thread *thread = is_lock(command) ? locking_thread() : NULL;
+    struct flock wanted;
+    if (!thread || !memory__copy(&wanted, lock, sizeof wanted))
         return REAL(fcntl)(descriptor, command, lock);
-    bool is_release = lock->l_type == F_UNLCK;
+    bool is_release = wanted.l_type == F_UNLCK;
     if (is_wait(command))
         pthread_testcancel(); /* as the real call does even when it need not wait */
     if (is_wait(command) && !is_release)

@@ -1,5 +1,6 @@
 /* hook_io.c: files, pipes, sockets, and waiting for them. One span a call. */
 #include "runtime/channel.h"
+#include "runtime/readable.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
@@ -74,12 +75,26 @@ EXPORT ssize_t pwrite(int descriptor, const void *data, size_t size, off_t at)
 }
 ALSO_64(pwrite);
 
+#define PARTS_MOST 1024 /* IOV_MAX: the kernel takes no more */
+
+/* 0: not known. */
 static uint64_t total(const struct iovec *parts, int count)
 {
     uint64_t bytes = 0;
-    for (int i = 0; parts && i < count && i < 1024; i++)
+    if (count <= 0 || count > PARTS_MOST || !hook__thread() ||
+        !memory__is_readable(parts, (size_t)count * sizeof *parts))
+        return 0;
+    for (int i = 0; i < count; i++)
         bytes += parts[i].iov_len;
     return bytes;
+}
+
+static uint64_t total_of_message(const struct msghdr *message)
+{
+    struct msghdr copy;
+    if (!hook__thread() || !memory__copy(&copy, message, sizeof copy))
+        return 0;
+    return total(copy.msg_iov, copy.msg_iovlen <= PARTS_MOST ? (int)copy.msg_iovlen : 0);
 }
 
 EXPORT ssize_t readv(int descriptor, const struct iovec *parts, int count)
@@ -252,9 +267,23 @@ EXPORT int eventfd(unsigned value, int flags)
 
 /* ---- waiting for descriptors ----------------------------------------------------------------- */
 
+/* For ever, or what nobody can know. */
+#define NO_LIMIT (~0ull)
+
 static uint64_t ms_of(const struct timespec *time)
 {
-    return time ? (uint64_t)time->tv_sec * 1000 + (uint64_t)time->tv_nsec / 1000000 : ~0ull;
+    struct timespec copy;
+    if (!time || !hook__thread() || !memory__copy(&copy, time, sizeof copy))
+        return NO_LIMIT;
+    return (uint64_t)copy.tv_sec * 1000 + (uint64_t)copy.tv_nsec / 1000000;
+}
+
+static uint64_t ms_of_interval(const struct timeval *time)
+{
+    struct timeval copy;
+    if (!time || !hook__thread() || !memory__copy(&copy, time, sizeof copy))
+        return NO_LIMIT;
+    return (uint64_t)copy.tv_sec * 1000 + (uint64_t)copy.tv_usec / 1000;
 }
 
 EXPORT int poll(struct pollfd *set, nfds_t count, int timeout)
@@ -285,9 +314,8 @@ EXPORT int __ppoll_chk(struct pollfd *set, nfds_t count, const struct timespec *
 EXPORT int select(int count, fd_set *readable, fd_set *writable, fd_set *special,
                   struct timeval *timeout)
 {
-    uint64_t ms =
-        timeout ? (uint64_t)timeout->tv_sec * 1000 + (uint64_t)timeout->tv_usec / 1000 : ~0ull;
-    IO(int, SELECT, -1, ms, REAL(select)(count, readable, writable, special, timeout));
+    IO(int, SELECT, -1, ms_of_interval(timeout),
+       REAL(select)(count, readable, writable, special, timeout));
 }
 
 EXPORT int pselect(int count, fd_set *readable, fd_set *writable, fd_set *special,
@@ -332,7 +360,7 @@ EXPORT ssize_t sendto(int descriptor, const void *data, size_t size, int flags,
 
 EXPORT ssize_t sendmsg(int descriptor, const struct msghdr *message, int flags)
 {
-    IO(ssize_t, SENDMSG, descriptor, total(message->msg_iov, (int)message->msg_iovlen),
+    IO(ssize_t, SENDMSG, descriptor, total_of_message(message),
        REAL(sendmsg)(descriptor, message, flags));
 }
 
@@ -370,7 +398,7 @@ EXPORT ssize_t __recvfrom_chk(int descriptor, void *data, size_t size, size_t ro
 
 EXPORT ssize_t recvmsg(int descriptor, struct msghdr *message, int flags)
 {
-    IO(ssize_t, RECVMSG, descriptor, total(message->msg_iov, (int)message->msg_iovlen),
+    IO(ssize_t, RECVMSG, descriptor, total_of_message(message),
        REAL(recvmsg)(descriptor, message, flags));
 }
 

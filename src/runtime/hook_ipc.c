@@ -6,6 +6,7 @@
  * set's number and the place in it, the same in all processes. Of a call that changes several, the
  * first one that may wait is told as waited for. Waits for zero are not told. */
 #include "runtime/channel.h"
+#include "runtime/readable.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
@@ -167,7 +168,7 @@ static int operate(uint64_t site, int set, struct sembuf *operations, size_t cou
                    const struct timespec *limit)
 {
     struct thread *thread = count && count <= OPERATIONS_MOST ? ipc_thread() : NULL;
-    if (!thread)
+    if (!thread || !memory__is_readable(operations, count * sizeof *operations))
         return limit ? REAL(semtimedop)(set, operations, count, limit)
                      : REAL(semop)(set, operations, count);
     const struct sembuf *take = taking(operations, count);

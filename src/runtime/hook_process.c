@@ -3,6 +3,7 @@
  * What started the recording was taken out of the program's environment, so that the program sees
  * the one it would have had; each way to a new image puts it back for that image alone.  Between
  * vfork and exec only the stack is used. */
+#include "runtime/readable.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
@@ -22,17 +23,17 @@ static bool is_to_be_recorded(void)
 }
 
 /* Calls real with injected standing for environment plus ours, unless the image gains rights. */
-#define WITH_ENVIRONMENT(type, gains_rights, program, environment, real)                \
-    do {                                                                                \
-        if (!is_to_be_recorded() || gains_rights) {                                     \
-            char *const *injected = environment;                                        \
-            return real;                                                                \
-        }                                                                               \
-        char *slots[environment__slots(environment)];                                   \
-        char text[ENVIRONMENT_TEXT];                                                    \
-        char *const *injected = environment__inject(environment, program, slots, text); \
-        type result = real;                                                             \
-        return result;                                                                  \
+#define WITH_ENVIRONMENT(type, gains_rights, program, environment, real)                 \
+    do {                                                                                 \
+        if (!is_to_be_recorded() || !texts__are_readable(environment) || gains_rights) { \
+            char *const *injected = environment;                                         \
+            return real;                                                                 \
+        }                                                                                \
+        char *slots[environment__slots(environment)];                                    \
+        char text[ENVIRONMENT_TEXT];                                                     \
+        char *const *injected = environment__inject(environment, program, slots, text);  \
+        type result = real;                                                              \
+        return result;                                                                   \
     } while (0)
 
 /* Not in the child of a vfork: its memory, and so its record, is the parent's. */
@@ -155,7 +156,8 @@ static bool lent__begin(struct lent *lent)
 {
     char **slots = heurt_state.lent_slots;
     lent->own = environ;
-    if (!is_to_be_recorded() || environment__slots(environ) > LENT_SLOTS)
+    if (!is_to_be_recorded() || !texts__are_readable(environ) ||
+        environment__slots(environ) > LENT_SLOTS)
         return false;
     spin__lock(&heurt_state.lent_lock);
     if (environ != slots)
@@ -203,9 +205,11 @@ EXPORT FILE *popen(const char *command, const char *mode)
 
 static void limit__comes(pid_t pid, int resource, const struct rlimit *limit)
 {
-    if (resource == RLIMIT_AS && limit && limit->rlim_cur != RLIM_INFINITY &&
-        (pid == 0 || (uint32_t)pid == heurt_state.pid))
-        trace__shrink(limit->rlim_cur / HEURT_SPACE_PART);
+    struct rlimit wanted;
+    if (resource == RLIMIT_AS && limit && heurt_state.recording &&
+        (pid == 0 || (uint32_t)pid == heurt_state.pid) &&
+        memory__copy(&wanted, limit, sizeof wanted) && wanted.rlim_cur != RLIM_INFINITY)
+        trace__shrink(wanted.rlim_cur / HEURT_SPACE_PART);
 }
 
 EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *limit)

@@ -1,4 +1,5 @@
 /* hook_thread.c: threads begin, end, are waited for; sleeping and yielding. */
+#include "runtime/readable.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
@@ -91,9 +92,17 @@ static void fill(struct beginning *beginning, const pthread_attr_t *attributes)
     beginning->stack_bytes = bytes > STACK_MARGIN ? bytes : STACK_MARGIN;
 }
 
-static void tell_created(struct thread *thread, uint64_t site, uint64_t id, uint64_t began)
+/* id: where the C library has put it before the thread ran, which may have done away with that
+ * place. */
+static void tell_created(struct thread *thread, uint64_t site, const pthread_t *id, uint64_t began)
 {
-    event__write3(thread, HEURT_EVENT_THREAD_CREATED, site, id, clock__tick() - began);
+    uint64_t ticks = clock__tick() - began;
+    pthread_t known = 0;
+    if (thread__in_seccomp(thread))
+        known = *id;
+    else
+        memory__copy(&known, id, sizeof known);
+    event__write3(thread, HEURT_EVENT_THREAD_CREATED, site, known, ticks);
 }
 
 EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*routine)(void *),
@@ -114,7 +123,7 @@ EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void 
     if (result != 0)
         beginning__put(beginning);
     else
-        tell_created(thread, SITE(0), (uint64_t)*id, began);
+        tell_created(thread, SITE(0), id, began);
     return result;
 }
 
@@ -135,7 +144,7 @@ EXPORT int thrd_create(thrd_t *id, thrd_start_t routine, void *argument)
     if (result != thrd_success)
         beginning__put(beginning);
     else
-        tell_created(thread, SITE(0), (uint64_t)*id, began);
+        tell_created(thread, SITE(0), id, began);
     return result;
 }
 
@@ -266,7 +275,10 @@ static void poll__leave(struct thread *thread, uint64_t site, uint64_t since, ui
 
 static uint64_t ns_of(const struct timespec *time)
 {
-    return time ? (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec : 0;
+    struct timespec copy;
+    if (!time || !hook__thread() || !memory__copy(&copy, time, sizeof copy))
+        return 0;
+    return (uint64_t)copy.tv_sec * 1000000000u + (uint64_t)copy.tv_nsec;
 }
 
 /* Between two sleeps of a loop that only asks whether it may go on: some 3 us, and a 200th of the

@@ -159,10 +159,25 @@ static void ask(const struct module_walk *walk, enum heurt_plan_subject subject)
         patch__modules(walk->definitions, walk->bytes, walk->count, subject);
 }
 
+static void scan__end(void)
+{
+    __atomic_fetch_sub(&heurt_state.scans, 1, __ATOMIC_SEQ_CST);
+}
+
+/* From here on who sets a filter of system calls for all threads waits. */
+static bool scan__begin(struct module_walk *walk)
+{
+    __atomic_fetch_add(&heurt_state.scans, 1, __ATOMIC_SEQ_CST);
+    if (!thread__in_seccomp(&heurt_thread) && walk__begin(walk))
+        return true;
+    scan__end();
+    return false;
+}
+
 void module__scan(void)
 {
     struct module_walk walk;
-    if (thread__in_seccomp(&heurt_thread) || !walk__begin(&walk))
+    if (!scan__begin(&walk))
         return;
     heurt_thread.inside++;
     spin__lock(&heurt_state.modules_lock);
@@ -178,6 +193,7 @@ void module__scan(void)
     if (heurt_state.sees_system_calls)
         ask(&walk, HEURT_PLAN_SYSTEM_CALLS);
     heurt_thread.inside--;
+    scan__end();
 }
 
 static int visit_for_system_calls(struct dl_phdr_info *info, size_t size, void *data)

@@ -231,6 +231,7 @@ struct state {
     uint64_t ticks_per_1024_ns;
     bool full;         /* no chunk could be had: count, write no more */
     bool in_seccomp;   /* a filter of system calls holds all threads */
+    uint32_t scans;    /* (atomic) threads that look at modules, and may ask the recorder */
     bool seccomp_some; /* or some, and so perhaps those that have only begun */
     uint32_t process;  /* serial */
     uint32_t pid;

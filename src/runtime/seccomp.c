@@ -3,7 +3,10 @@
  *
  * Before the filter is set, the thread is given its largest chunk; then it writes until that is
  * full, and what comes later is only counted.  Threads that it creates are held too, and have no
- * chunk at all.  A filter that is set without libc's syscall or prctl is not seen. */
+ * chunk at all.  One that is set for all threads is set when none of them is within a call of the
+ * runtime's (other_threads.c).  A filter that is set without libc's syscall or prctl is not seen.
+ */
+#include "runtime/other_threads.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
@@ -49,7 +52,10 @@ static bool seccomp__close(struct thread *thread, enum seccomp seccomp, bool for
     }
     signals__restore(mask);
     thread->in_seccomp = heurt_state.seccomp_some = true;
-    heurt_state.in_seccomp = heurt_state.in_seccomp || for_all;
+    if (for_all) {
+        __atomic_store_n(&heurt_state.in_seccomp, true, __ATOMIC_SEQ_CST);
+        other_threads__wait();
+    }
     return true;
 }
 

@@ -113,7 +113,7 @@ static void after_fork(void)
     uint64_t chunks = heurt_state.definitions_sequence;
     heurt_state.definitions_lock = heurt_state.countdowns_lock = heurt_state.modules_lock = 0;
     heurt_state.regions_lock = heurt_state.lent_lock = heurt_state.return_slot_lock = 0;
-    heurt_state.end_key_lock = 0;
+    heurt_state.end_key_lock = heurt_state.scans = 0;
     if (heurt_state.has_waited_locks)
         words__clear(heurt_state.waited_locks, sizeof heurt_state.waited_locks / 8);
     heurt_state.has_waited_locks = false;

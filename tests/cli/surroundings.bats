@@ -127,6 +127,134 @@ C
     done
 }
 
+@test "a call with a bad pointer fails as it does alone, and does not end the program" {
+    compile bad -D_GNU_SOURCE <<'C'
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#define TRY(call)                                                    \
+    do {                                                             \
+        errno = 0;                                                   \
+        long result = (long)(call);                                  \
+        printf("%s %s: %ld %s\n", how, #call, result, strerror(errno)); \
+    } while (0)
+static char *page; /* one that can be read and written, and behind it one that cannot */
+/* All calls that take a pointer which may lead anywhere, each with this one. */
+static void with(const char *how, void *bad, int file, int set)
+{
+    struct msghdr message = {.msg_iov = bad, .msg_iovlen = 2};
+    char *list[] = {"true", NULL}, *entries[] = {"A=b", bad, NULL};
+    pid_t child = 0;
+    TRY(readv(file, bad, 2));
+    TRY(writev(file, bad, 1000));
+    TRY(preadv(file, bad, 2, 0));
+    TRY(pwritev(file, bad, 2, 0));
+    TRY(preadv2(file, bad, 2, 0, 0));
+    TRY(pwritev2(file, bad, 2, 0, 0));
+    TRY(readv(file, bad, -1));
+    TRY(writev(file, bad, 0));
+    int ends[2];
+    socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, ends);
+    TRY(sendmsg(ends[0], bad, 0));
+    TRY(sendmsg(ends[0], &message, 0));
+    TRY(recvmsg(ends[1], bad, 0));
+    TRY(recvmsg(ends[1], &message, 0));
+    message.msg_iovlen = 1ul << 33;
+    TRY(sendmsg(ends[0], &message, 0));
+    TRY(sendmmsg(ends[0], bad, 1, 0));
+    close(ends[0]), close(ends[1]);
+    TRY(nanosleep(bad, NULL));
+    TRY(clock_nanosleep(CLOCK_MONOTONIC, 0, bad, NULL));
+    sigset_t none;
+    sigemptyset(&none);
+    TRY(sigtimedwait(&none, NULL, bad));
+    int many = epoll_create1(0);
+    struct epoll_event event;
+    TRY(epoll_pwait2(many, &event, 1, bad, NULL));
+    close(many);
+    TRY(fcntl(file, F_SETLK, bad));
+    TRY(fcntl(file, F_SETLKW, bad));
+    TRY(fcntl(file, F_OFD_SETLK, bad));
+    TRY(semop(set, bad, 2));
+    TRY(setrlimit(RLIMIT_AS, bad));
+    TRY(prlimit(0, RLIMIT_AS, bad, NULL));
+    TRY(execve("/bin/true", list, bad));
+    TRY(execve("/bin/true", list, entries));
+    TRY(fexecve(file, list, bad));
+    TRY(posix_spawn(&child, "/bin/true", NULL, NULL, list, bad));
+    TRY(posix_spawn(&child, "/bin/true", NULL, NULL, list, entries));
+}
+static pthread_t *place;
+static void *unmaps(void *unused)
+{
+    munmap(place, 4096);
+    return unused;
+}
+int main(void)
+{
+    int file = open("file", O_RDWR | O_CREAT, 0600), set = semget(IPC_PRIVATE, 2, 0600), status;
+    page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(page + 4096, 4096, PROT_NONE);
+    memset(page, 0, 4096);
+    with("low", (void *)16, file, set);
+    with("forbidden", page + 4096, file, set);
+    with("odd", (void *)0x8000000000000000, file, set);
+    with("kernel's", (void *)-4096, file, set);
+    struct iovec *last = (void *)(page + 4096 - sizeof *last);
+    *last = (struct iovec){page, 5};
+    printf("%zd %zd\n", writev(file, last, 1), writev(file, last, 2));
+    struct timespec *short_time = (void *)(page + 4096 - sizeof *short_time);
+    *short_time = (struct timespec){0, 1000};
+    printf("%d\n", nanosleep(short_time, NULL));
+    strcpy(page + 4090, "A=bcd");
+    char *list[] = {"sh", "-c", "echo $A", NULL}, **entries = (void *)(page + 4064);
+    entries[0] = page + 4090;
+    entries[1] = NULL;
+    fflush(stdout);
+    pid_t child;
+    posix_spawn(&child, "/bin/sh", NULL, NULL, list, entries);
+    waitpid(child, &status, 0);
+    place = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pthread_attr_t detached;
+    pthread_attr_init(&detached);
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    for (int i = 0; i < 50; i++) {
+        unsigned char mapped;
+        pthread_create(place, &detached, unmaps, NULL);
+        while (mincore(place, 4096, &mapped) == 0)
+            ;
+        mmap(place, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    }
+    semctl(set, 0, IPC_RMID);
+    puts("done");
+    return 4;
+}
+C
+    status=0
+    ./bad >bare || status=$?
+    [ "$status" = 4 ] && [ "$(grep -c 'Bad address' bare)" -gt 50 ] || fail "status $status: $(cat bare)"
+    local option
+    for option in --no-choice --aggregate '-f*'; do
+        record -q -o t $option ./bad
+        expect_status 4
+        diff bare .out || fail "$option"
+    done
+}
+
 @test "SIGBUS is the program's: its disposition, its handler, its death" {
     compile bus <<'C'
 #include <fcntl.h>
