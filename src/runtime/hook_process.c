@@ -2,10 +2,10 @@
  *
  * What started the recording was taken out of the program's environment, so that the program sees
  * the one it would have had; each way to a new image puts it back for that image alone.  Between
- * vfork and exec only the stack is used. */
+ * vfork and exec neither the heap nor much of the stack is used (new_image.h). */
+#include "runtime/new_image.h"
 #include "runtime/readable.h"
 #include "runtime/real.h"
-#include "runtime/runtime.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -22,18 +22,25 @@ static bool is_to_be_recorded(void)
            !session__has_ended() && RAW2(access, heurt_state.library, 4 /* R_OK */) == 0;
 }
 
+/* NULL: an image with that environment is not to be recorded. */
+static struct image_room *image__begins(char *const *environment)
+{
+    return is_to_be_recorded() && texts__are_readable(environment)
+               ? image_room__take(environment__slots(environment))
+               : NULL;
+}
+
 /* Calls real with injected standing for environment plus ours, unless the image gains rights. */
-#define WITH_ENVIRONMENT(type, gains_rights, program, environment, real)                 \
-    do {                                                                                 \
-        if (!is_to_be_recorded() || !texts__are_readable(environment) || gains_rights) { \
-            char *const *injected = environment;                                         \
-            return real;                                                                 \
-        }                                                                                \
-        char *slots[environment__slots(environment)];                                    \
-        char text[ENVIRONMENT_TEXT];                                                     \
-        char *const *injected = environment__inject(environment, program, slots, text);  \
-        type result = real;                                                              \
-        return result;                                                                   \
+#define WITH_ENVIRONMENT(type, gains_rights, program, environment, real)                         \
+    do {                                                                                         \
+        struct image_room *room = image__begins(environment);                                    \
+        char *const *injected = environment;                                                     \
+        if (room && !(gains_rights))                                                             \
+            injected = environment__inject(environment, program, room, room->slots, room->text); \
+        type result = real;                                                                      \
+        if (room)                                                                                \
+            image_room__give_back();                                                             \
+        return result;                                                                           \
     } while (0)
 
 /* Not in the child of a vfork: its memory, and so its record, is the parent's. */
@@ -61,14 +68,14 @@ EXPORT int execv(const char *path, char *const *argv)
 EXPORT int execvpe(const char *file, char *const *argv, char *const *envp)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, image__gains_rights_by_name(file), file, envp,
+    WITH_ENVIRONMENT(int, image__gains_rights_by_name(file, room), file, envp,
                      REAL(execvpe)(file, argv, injected));
 }
 
 EXPORT int execvp(const char *file, char *const *argv)
 {
     exec__begins();
-    WITH_ENVIRONMENT(int, image__gains_rights_by_name(file), file, environ,
+    WITH_ENVIRONMENT(int, image__gains_rights_by_name(file, room), file, environ,
                      REAL(execvpe)(file, argv, injected));
 }
 
@@ -140,7 +147,7 @@ EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_acti
 EXPORT int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
                         const posix_spawnattr_t *attributes, char *const *argv, char *const *envp)
 {
-    WITH_ENVIRONMENT(int, image__gains_rights_by_name(file), file, envp,
+    WITH_ENVIRONMENT(int, image__gains_rights_by_name(file, room), file, envp,
                      REAL(posix_spawnp)(pid, file, actions, attributes, argv, injected));
 }
 
@@ -155,14 +162,18 @@ struct lent {
 static bool lent__begin(struct lent *lent)
 {
     char **slots = heurt_state.lent_slots;
+    struct image_room *room = image__begins(environ);
     lent->own = environ;
-    if (!is_to_be_recorded() || !texts__are_readable(environ) ||
-        environment__slots(environ) > LENT_SLOTS)
+    if (!room || environment__slots(environ) > LENT_SLOTS) {
+        if (room)
+            image_room__give_back();
         return false;
+    }
     spin__lock(&heurt_state.lent_lock);
     if (environ != slots)
-        environment__inject(environ, NULL, slots, heurt_state.lent_text);
+        environment__inject(environ, NULL, room, slots, heurt_state.lent_text);
     spin__unlock(&heurt_state.lent_lock);
+    image_room__give_back();
     lent->ours = slots;
     environ = slots;
     return true;

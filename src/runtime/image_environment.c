@@ -4,8 +4,8 @@
  * The entries that are added stand behind all others, are of an even number, and take a multiple of
  * HEURT_PAD_BYTES of the new stack with their pointers: so nothing else in it changes its place
  * within a page, and the program's memory begins as it would without them. */
+#include "runtime/new_image.h"
 #include "runtime/raw.h"
-#include "runtime/runtime.h"
 
 #include <elf.h>
 #include <string.h>
@@ -203,14 +203,14 @@ static char *append_pads(char **to, const char *text, char *end)
 }
 
 /* Our LD_PRELOAD: with what users, the list that the new image would have without us, names. */
-static char *append_preload(char *text, const char *users, const char *program)
+static char *append_preload(char *text, const char *users, const char *program,
+                            struct image_room *room)
 {
-    char first[HEURT_LIBRARY_NAME_MAX] = "";
     bool has_ours = users && list__find(users, heurt_state.library);
     text = append(text, HEURT_PRELOAD "=");
-    if (!has_ours &&
-        (first_library__of_list(users, first) || first_library__of_program(program, first)))
-        text = append(append(text, first), ":");
+    if (!has_ours && room &&
+        (first_library__of_list(users, room->first) || first_library__of_program(program, room)))
+        text = append(append(text, room->first), ":");
     if (!has_ours)
         text = append(text, heurt_state.library);
     if (users && *users)
@@ -218,7 +218,8 @@ static char *append_preload(char *text, const char *users, const char *program)
     return text + 1;
 }
 
-char *const *environment__inject(char *const *envp, const char *program, char **slots, char *text)
+char *const *environment__inject(char *const *envp, const char *program, struct image_room *room,
+                                 char **slots, char *text)
 {
     const char *preload = NULL;
     char **to = slots;
@@ -235,7 +236,7 @@ char *const *environment__inject(char *const *envp, const char *program, char **
         return envp;
     char *end = text;
     *to++ = end;
-    end = append_preload(end, preload, program);
+    end = append_preload(end, preload, program, room);
     *to++ = end;
     end = append(append(end, HEURT_ENVIRONMENT "="), heurt_state.directory) + 1;
     append_pads(to, text, end);

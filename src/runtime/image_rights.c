@@ -1,16 +1,13 @@
 /* image_rights.c: whether a program that is about to be run gets rights that its caller lacks: the
  * loader keeps our library out of such an image, and nothing of the recording is its business.
- *
- * It is asked between vfork and exec, too: only the stack is used. */
+ */
+#include "runtime/new_image.h"
 #include "runtime/raw.h"
-#include "runtime/runtime.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define PATH_BYTES 4096
 
 /* As the kernel decides it from the real ids (security/commoncap.c), but for no_new_privs. */
 bool image__gains_rights(int directory, const char *path, int flags)
@@ -45,9 +42,9 @@ static const char *next_candidate(const char *list, const char *file, char *cand
 }
 
 /* The same of a file that is looked for along PATH, as execvp does. */
-bool image__gains_rights_by_name(const char *file)
+bool image__gains_rights_by_name(const char *file, struct image_room *room)
 {
-    char candidate[PATH_BYTES];
+    char *candidate = room->path;
     if (strchr(file, '/'))
         return image__gains_rights(AT_FDCWD, file, 0);
     const char *list = getenv("PATH");

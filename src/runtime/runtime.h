@@ -128,6 +128,8 @@ struct thread {
     uint64_t docked;  /* tick since which it waits for a parallel region; 0: it does not */
     struct once once;
     struct kernel kernel;
+    struct image_room *image_room;       /* new_image.h; NULL: not needed yet */
+    uint32_t image_room_user;            /* the process that has it; 0: nobody */
     int32_t loops[HEURT_LOOPS_MAX];      /* by number: iterations until the next mark */
     uint64_t marked_at[HEURT_LOOPS_MAX]; /* by number: tick of the last mark */
     struct open_loop open_loops[OPEN_LOOPS];
@@ -743,31 +745,9 @@ uint64_t loop__mark_ticks(void);
 /* Connects the markers of a module: its .note.heurt notes. */
 void marker__connect(const uint8_t *note, size_t bytes);
 
-/* ---- processes (start.c, image_environment.c) ------------------------------------------------ */
+/* ---- processes (start.c; new_image.h)
+ * ------------------------------------------------------------ */
 
-/* What an entry of the environment says, if it is of that name, else NULL. */
-const char *environment__value(const char *entry, const char *name);
-
-/* Takes what started the recording out of this image's environment. Before the program runs. */
-void environment__clean(void);
-
-/* The environment for a new program image: envp plus what makes it recorded. Needs no heap: the
- * caller gives room for environment__slots(envp) pointers and ENVIRONMENT_TEXT bytes. program: the
- * path of its file, or NULL when nobody knows. */
-size_t environment__slots(char *const *envp);
-char *const *environment__inject(char *const *envp, const char *program, char **slots, char *text);
-
-/* Whether an image would run with rights that this process lacks (image_rights.c): of a file as
- * execveat(2) names it, or as execvp(3) finds it. */
-bool image__gains_rights(int directory, const char *path, int flags);
-bool image__gains_rights_by_name(const char *file);
-
-/* The library that insists on being loaded first (first_library.c): whether those bytes name one;
- * the one that heads a list as LD_PRELOAD has it (may be NULL); the one that a program's file needs
- * (may be NULL or anything else). No heap: also between vfork and exec. */
-bool first_library__is(const char *name, size_t length);
-bool first_library__of_list(const char *list, char name[HEURT_LIBRARY_NAME_MAX]);
-bool first_library__of_program(const char *path, char name[HEURT_LIBRARY_NAME_MAX]);
 void thread__end(void);
 
 /* The key whose destructor is called at a thread's end (hook_key.c). end_key__set gives the calling

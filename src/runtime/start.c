@@ -2,6 +2,7 @@
 #include "runtime/aggregate.h"
 #include "runtime/arena.h"
 #include "runtime/channel.h"
+#include "runtime/new_image.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
@@ -26,6 +27,8 @@ void thread__leave(void)
 {
     struct thread *thread = &heurt_thread;
     thread__end();
+    if (!thread__in_seccomp(thread))
+        image_room__free();
     if (thread->ended && thread->aggregate) {
         uint64_t mask = signals__block();
         aggregate__end(thread);
@@ -103,6 +106,7 @@ static void after_fork(void)
 {
     struct thread *thread = &heurt_thread;
     thread->held_next = thread->held_limit = NULL;
+    thread->image_room_user = 0;
     if (!heurt_state.recording || thread__in_seccomp(thread)) {
         heurt_state.recording = false;
         release_chunk(thread);

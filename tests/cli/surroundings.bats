@@ -255,6 +255,83 @@ C
     done
 }
 
+@test "threads and children whose stacks are small start programs, which are recorded" {
+    compile small -D_GNU_SOURCE <<'C'
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern char **environ;
+static char *list[] = {"sh", "-c", "exit 6", NULL};
+static int exec_it(void *unused)
+{
+    execv("/bin/sh", list);
+    _exit(9);
+}
+static int ended(pid_t child)
+{
+    int status = 0;
+    return child > 0 && waitpid(child, &status, __WALL) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+/* With a page that may not be touched below each stack. */
+static char *new_stack(size_t bytes)
+{
+    char *pages = mmap(NULL, 4096 + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(pages, 4096, PROT_NONE);
+    return pages + 4096 + bytes;
+}
+static void *work(void *unused)
+{
+    pid_t child = 0;
+    printf("%d", posix_spawn(&child, "/bin/sh", NULL, NULL, list, environ));
+    printf(" %d", ended(child));
+    printf(" %d", posix_spawnp(&child, "sh", NULL, NULL, list, environ));
+    printf(" %d", ended(child));
+    child = vfork();
+    if (child == 0)
+        exec_it(NULL);
+    printf(" %d", ended(child));
+    child = fork();
+    if (child == 0)
+        exec_it(NULL);
+    printf(" %d", ended(child));
+    printf(" %d", ended(clone(exec_it, new_stack(8192), SIGCHLD, NULL)));
+    printf(" %d", ended(clone(exec_it, new_stack(8192), SIGCHLD | CLONE_VM | CLONE_VFORK, NULL)));
+    printf(" %d\n", ended(clone(exec_it, new_stack(8192), SIGCHLD | CLONE_VM, NULL)));
+    fflush(stdout);
+    return NULL;
+}
+int main(void)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
+    for (int i = 0; i < 3; i++) {
+        pthread_create(&thread, &attributes, work, NULL);
+        pthread_join(thread, NULL);
+    }
+    return 5;
+}
+C
+    status=0
+    ./small >bare || status=$?
+    [ "$status" = 5 ] && [ "$(sort -u bare)" = '0 6 0 6 6 6 6 6 6' ] || skip "not so here: $status, $(cat bare)"
+    local option
+    for option in --no-choice --aggregate '-f*'; do
+        record -q -o t --no-pack $option ./small
+        expect_status 5
+        [ "$output" = "$(cat bare)" ] || fail "$option: $output"
+        [ "$(strings -a t/events | grep -cE '/(ba|da)?sh$')" -gt 5 ] || fail "$option: what it starts is not recorded"
+    done
+}
+
 @test "SIGBUS is the program's: its disposition, its handler, its death" {
     compile bus <<'C'
 #include <fcntl.h>
