@@ -98,10 +98,7 @@ static void tell_created(struct thread *thread, uint64_t site, const pthread_t *
 {
     uint64_t ticks = clock__tick() - began;
     pthread_t known = 0;
-    if (thread__in_seccomp(thread))
-        known = *id;
-    else
-        memory__copy(&known, id, sizeof known);
+    memory__copy_of_others(&known, id, sizeof known);
     event__write3(thread, HEURT_EVENT_THREAD_CREATED, site, known, ticks);
 }
 

@@ -12,7 +12,6 @@
 #define RAW_EFAULT 14
 #define PAGE_BYTES 4096ull
 #define NO_PAGE 1ull
-#define PAGES_MOST 8u /* asked for in one call */
 
 /* Above who asks, on the thread's own stack. */
 static bool is_on_stack(uint64_t from, size_t bytes)
@@ -23,51 +22,55 @@ static bool is_on_stack(uint64_t from, size_t bytes)
            from < thread->stack_high && bytes <= thread->stack_high - from;
 }
 
-/* Bytes that were copied, or a negative errno. */
-static long copy_asking(const struct iovec *to, const struct iovec *from, unsigned parts)
+/* A checker of memory (valgrind) shall not take for the program's what is asked here: this sequence
+ * of instructions without effect is its. change: 1 before, -1 after. */
+static void silence_checker(long change)
 {
-    return RAW6(process_vm_readv, RAW0(getpid), to, 1, from, parts, 0);
+    const long request[6] = {0x1804 /* CHANGE_ERR_DISABLEMENT */, change};
+    long result = 0;
+    __asm__ volatile("rolq $3, %%rdi; rolq $13, %%rdi; rolq $61, %%rdi; rolq $51, %%rdi\n\t"
+                     "xchgq %%rbx, %%rbx"
+                     : "+d"(result)
+                     : "a"(request)
+                     : "cc", "memory");
 }
 
-bool memory__copy(void *to, const void *from, size_t bytes)
+/* A mask of signals is read from there before the kernel finds that there is no such way to set it:
+ * the cheapest of questions (0.13 us; process_vm_readv takes 2). */
+static bool page__is_readable(uint64_t page)
 {
-    if (!is_on_stack((uint64_t)from, bytes)) {
-        if (thread__in_seccomp(&heurt_thread))
-            return false;
-        long copied =
-            copy_asking(&(struct iovec){to, bytes}, &(struct iovec){(void *)from, bytes}, 1);
-        if (copied == (long)bytes)
-            return true;
-        if (copied >= 0 || copied == -RAW_EFAULT)
-            return false;
-    } /* else a container forbids the question */
-    bytes__copy(to, from, bytes);
-    return true;
-}
-
-/* A byte of each page says it for all of it. */
-static bool pages__are_readable(uint64_t first, unsigned count)
-{
-    char bytes[PAGES_MOST];
-    struct iovec from[PAGES_MOST];
-    for (unsigned i = 0; i < count; i++)
-        from[i] = (struct iovec){(void *)(first + i * PAGE_BYTES), 1};
-    long copied = copy_asking(&(struct iovec){bytes, count}, from, count);
-    return copied == (long)count || (copied < 0 && copied != -RAW_EFAULT);
+    return page && RAW4(rt_sigprocmask, -1, page, NULL, 8) != -RAW_EFAULT;
 }
 
 bool memory__is_readable(const void *from, size_t bytes)
 {
     uint64_t at = (uint64_t)from, end = at + bytes;
+    bool is_readable = true;
     if (bytes == 0 || is_on_stack(at, bytes))
         return true;
     if (end < at || thread__in_seccomp(&heurt_thread))
         return false;
-    for (at &= ~(PAGE_BYTES - 1); at < end; at += PAGES_MOST * PAGE_BYTES) {
-        uint64_t left = (end - at + PAGE_BYTES - 1) / PAGE_BYTES;
-        if (!pages__are_readable(at, left < PAGES_MOST ? (unsigned)left : PAGES_MOST))
-            return false;
-    }
+    silence_checker(1);
+    for (at &= ~(PAGE_BYTES - 1); at < end && is_readable; at += PAGE_BYTES)
+        is_readable = page__is_readable(at);
+    silence_checker(-1);
+    return is_readable;
+}
+
+bool memory__copy(void *to, const void *from, size_t bytes)
+{
+    bool is_readable = memory__is_readable(from, bytes);
+    if (is_readable)
+        bytes__copy(to, from, bytes);
+    return is_readable;
+}
+
+bool memory__copy_of_others(void *to, const void *from, size_t bytes)
+{
+    struct iovec local = {to, bytes}, remote = {(void *)from, bytes};
+    if (!is_on_stack((uint64_t)from, bytes) && !thread__in_seccomp(&heurt_thread))
+        return RAW6(process_vm_readv, RAW0(getpid), &local, 1, &remote, 1, 0) == (long)bytes;
+    bytes__copy(to, from, bytes);
     return true;
 }
 

@@ -11,6 +11,9 @@
 bool memory__is_readable(const void *from, size_t bytes);
 /* Copies it if so. */
 bool memory__copy(void *to, const void *from, size_t bytes);
+/* Copies what was there when the call was made, and what another thread may do away with meanwhile.
+ * Dearer. */
+bool memory__copy_of_others(void *to, const void *from, size_t bytes);
 /* A list of texts that NULL ends, as exec takes them (may be NULL). */
 bool texts__are_readable(char *const *texts);
 

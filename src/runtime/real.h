@@ -198,6 +198,7 @@
     X(sched_yield, int, (void))                                                                    \
     X(_exit, void, (int))                                                                          \
     X(_Exit, void, (int))                                                                          \
+    X(clone, int, (int (*)(void *), void *, int, void *, ...))                                     \
     X(_Fork, pid_t, (void))                                                                        \
     X(execve, int, (const char *, char *const *, char *const *))                                   \
     X(execvpe, int, (const char *, char *const *, char *const *))                                  \

@@ -6,6 +6,8 @@
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
+#include <sched.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -173,6 +175,31 @@ EXPORT pid_t _Fork(void)
     else
         after_fork_in_parent();
     return child;
+}
+
+/* A child that runs beside its parent in the same memory, and has no thread-local storage of its
+ * own, would write into its parent's chunk while that one does: from then on the thread is not
+ * recorded, nor is the child. (The child of a vfork runs while its parent waits.) */
+static void share_thread(void)
+{
+    struct thread *thread = hook__thread();
+    if (!thread)
+        return;
+    define__note("A thread made a child by clone(2) that has no thread-local storage of its own: "
+                 "neither of the two is recorded from then on.");
+    thread->inside++;
+}
+
+EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
+{
+    va_list more;
+    va_start(more, argument);
+    void *parent_id = va_arg(more, void *), *storage = va_arg(more, void *),
+         *child_id = va_arg(more, void *);
+    va_end(more);
+    if ((flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS)) == CLONE_VM)
+        share_thread();
+    return REAL(clone)(function, stack, flags, argument, parent_id, storage, child_id);
 }
 
 /* ---- attach ---------------------------------------------------------------------------------- */

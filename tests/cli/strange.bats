@@ -183,6 +183,49 @@ C
     done
 }
 
+@test "a child of clone that writes into its parent's thread-local storage ends nobody" {
+    compile shares -D_GNU_SOURCE <<'C'
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static volatile int done;
+static pthread_spinlock_t one, other;
+static int run(void *unused)
+{
+    for (int i = 0; i < 100000; i++)
+        if (pthread_spin_trylock(&one) == 0)
+            pthread_spin_unlock(&one);
+    done++;
+    for (;;)
+        syscall(SYS_exit, 0);
+}
+int main(void)
+{
+    pthread_spin_init(&one, 0);
+    pthread_spin_init(&other, 0);
+    for (int i = 1; i <= 3; i++) {
+        char *stack = mmap(NULL, 1 << 18, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        clone(run, stack + (1 << 18), CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM,
+              NULL);
+        while (done < i)
+            if (pthread_spin_trylock(&other) == 0)
+                pthread_spin_unlock(&other);
+    }
+    return 4;
+}
+C
+    local option
+    for option in --no-choice --aggregate --aggregate --aggregate '-f*'; do
+        record -q -o t --locks all "$option" ./shares
+        expect_status 4
+    done
+    "$HEURT" report -i t | grep -q 'no thread-local storage of its own'
+}
+
 limited() {
     compile limited <<'C'
 #include <pthread.h>

@@ -199,9 +199,11 @@ static void with(const char *how, void *bad, int file, int set)
     TRY(posix_spawn(&child, "/bin/true", NULL, NULL, list, entries));
 }
 static pthread_t *place;
-static void *unmaps(void *unused)
+static volatile int is_gone;
+static void *takes_away(void *unused)
 {
-    munmap(place, 4096);
+    mprotect(place, 4096, PROT_NONE);
+    is_gone = 1;
     return unused;
 }
 int main(void)
@@ -233,11 +235,11 @@ int main(void)
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
     for (int i = 0; i < 50; i++) {
-        unsigned char mapped;
-        pthread_create(place, &detached, unmaps, NULL);
-        while (mincore(place, 4096, &mapped) == 0)
+        is_gone = 0;
+        pthread_create(place, &detached, takes_away, NULL);
+        while (!is_gone)
             ;
-        mmap(place, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        mprotect(place, 4096, PROT_READ | PROT_WRITE);
     }
     semctl(set, 0, IPC_RMID);
     puts("done");
