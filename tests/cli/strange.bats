@@ -124,65 +124,6 @@ C
     "$HEURT" report -i t | grep -q 'limits its own system calls'
 }
 
-@test "a filter of system calls for all threads is set when none of them is within a call of heurt's" {
-    compile all_caged -D_GNU_SOURCE <<'C'
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <pthread.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-enum { THREADS = 6 };
-static volatile int over, begun;
-static void *work(void *own)
-{
-    __atomic_fetch_add(&begun, 1, __ATOMIC_SEQ_CST);
-    while (!over) {
-        pthread_mutex_lock(own);
-        pthread_mutex_unlock(own);
-    }
-    return own;
-}
-#define ALLOW(call) \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), \
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-static struct sock_filter filter[] = {
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-    ALLOW(write), ALLOW(exit), ALLOW(exit_group), ALLOW(futex), ALLOW(munmap), ALLOW(madvise),
-    ALLOW(rt_sigprocmask), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
-int main(void)
-{
-    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-    pthread_t thread[THREADS];
-    static pthread_mutex_t lock[THREADS];
-    for (int i = 0; i < THREADS; i++)
-        pthread_mutex_init(&lock[i], NULL), pthread_create(&thread[i], NULL, work, &lock[i]);
-    while (begun < THREADS)
-        ;
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program))
-        return 77;
-    for (volatile int i = 0; i < 10000000; i++)
-        ;
-    over = 1;
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(thread[i], NULL);
-    write(1, "done\n", 5);
-    syscall(SYS_exit_group, 4);
-}
-C
-    ./all_caged || [ $? = 4 ] || skip "no filter of system calls can be set here"
-    local option i
-    for option in --no-choice --aggregate '-f*'; do
-        for i in 1 2 3; do
-            record -q -o t --locks all "$option" ./all_caged
-            expect_status 4
-            [ "$output" = "done" ]
-        done
-    done
-}
-
 @test "a child of clone that writes into its parent's thread-local storage ends nobody" {
     compile shares -D_GNU_SOURCE <<'C'
 #include <pthread.h>
