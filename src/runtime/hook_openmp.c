@@ -32,6 +32,7 @@
     X(GOMP_critical_name_end, void, (void **))                                                \
     X(GOMP_atomic_start, void, (void))                                                        \
     X(GOMP_atomic_end, void, (void))                                                          \
+    X(omp_get_num_threads, int, (void))                                                       \
     X(GOMP_barrier, void, (void))                                                             \
     X(GOMP_loop_end, void, (void))                                                            \
     X(GOMP_sections_end, void, (void))                                                        \
@@ -373,20 +374,24 @@ static void barrier__met(struct thread *thread, uint64_t site, uint64_t since)
     wait__end(thread, HEURT_EVENT_BARRIER_WAIT | 1, since, 0);
 }
 
-static struct thread *barrier__meets(void)
+/* NULL: nothing is told. Who is alone in its team waits for nobody, where others may meet at
+ * another time. */
+static struct thread *barrier__meets(const void *site)
 {
     struct thread *thread = hook__thread();
+    if (!thread || ((int (*)(void))real(OPENMP_omp_get_num_threads, site))() == 1)
+        return NULL;
     wait__is_told(thread, !heurt_state.openmp.has_tasks);
     return thread;
 }
 
-#define MEET(name, arguments)                                    \
-    do {                                                         \
-        __typeof__(&name) meet = OPENMP_REAL(name);              \
-        struct thread *thread = barrier__meets();                \
-        uint64_t since = thread ? clock__tick() : 0;             \
-        meet arguments;                                          \
-        barrier__met(thread, SITE(HEURT_BARRIER_OPENMP), since); \
+#define MEET(name, arguments)                                                \
+    do {                                                                     \
+        __typeof__(&name) meet = OPENMP_REAL(name);                          \
+        struct thread *thread = barrier__meets(__builtin_return_address(0)); \
+        uint64_t since = thread ? clock__tick() : 0;                         \
+        meet arguments;                                                      \
+        barrier__met(thread, SITE(HEURT_BARRIER_OPENMP), since);             \
     } while (0)
 
 EXPORT void GOMP_barrier(void)
@@ -409,26 +414,37 @@ EXPORT void __kmpc_barrier(void *location, int32_t thread_number)
     MEET(__kmpc_barrier, (location, thread_number));
 }
 
-/* ---- the end of a parallel region ------------------------------------------------------------ */
+/* ---- parallel regions ------------------------------------------------------------------------ */
 
 /* What libgomp's threads wait in at the end of a region is called by nobody.  So they meet at a
- * barrier of ours just before: all return from the region's function, or none does.  A region that
- * was short when it was last run at that place is left alone: that would cost more than it tells.
- */
+ * barrier of ours just before: all return from the region's function, or none does.  A region in
+ * which nobody had much to do is left alone: that would cost more than it tells.  Then, as ever,
+ * the time until the threads have begun it and until they have ended it is told of who calls it. */
 struct parallel {
     void (*routine)(void *);
     void *data;
     uint64_t site;
     void (*meet)(void);    /* NULL: left alone; the same for all threads of the team */
-    struct thread *master; /* who calls it; NULL: it is not recorded */
+    struct thread *master; /* who calls it; NULL: nothing is told of it */
+    struct parallel_call *call;
 };
 
-#define LONG_REGION_TICKS 200000
+/* What changes while the region runs. */
+struct parallel_call {
+    uint64_t since; /* the master's: when it called, or returned from the function */
+    uint64_t *next; /* its place in the record then */
+    bool is_long;   /* somebody had much to do (atomic) */
+};
 
-static uint64_t *ticks_of(uint64_t site)
+#define LONG_WORK_TICKS 200000
+#define SHORT_REGION_TICKS 4000 /* telling of it would cost as much */
+#define LEAST_TOLD_TICKS 800    /* of the master's waits: a region of one thread has none */
+#define OFTEN_SHORT 3           /* regions in a row: who had much to do may have wanted a CPU */
+
+static struct openmp_region *region_of(uint64_t site)
 {
     uint64_t place = HEURT_SITE_ADDRESS(site) * 0x9e3779b97f4a7c15ull >> 32;
-    return &heurt_state.openmp.region_ticks[place & (OPENMP_SITES - 1)];
+    return &heurt_state.openmp.regions[place & (OPENMP_SITES - 1)];
 }
 
 /* Between two regions the other threads of a team wait for the next one, spinning first and then by
@@ -458,57 +474,113 @@ static void dock__enter(struct thread *thread, const struct parallel *parallel)
     thread->docked = clock__tick();
 }
 
-static void parallel__begin(struct parallel *parallel, void (**routine)(void *), void **data,
-                            uint64_t site)
+/* The master waits from now on for the others to begin, or to end. */
+static void master__waits(const struct parallel *parallel)
+{
+    parallel->call->next = parallel->master->next;
+    parallel->call->since = clock__tick();
+}
+
+/* That wait is over. It is told now, if anything is: nothing may have been told since then. */
+static void master__waited(const struct parallel *parallel)
+{
+    struct thread *thread = parallel->master;
+    uint64_t since = parallel->call->since;
+    if (!thread || thread->next != parallel->call->next || heurt_state.openmp.has_tasks ||
+        clock__tick() - since < LEAST_TOLD_TICKS)
+        return;
+    uint64_t site = HEURT_SITE(HEURT_SITE_ADDRESS(parallel->site), HEURT_BARRIER_OPENMP_TEAM);
+    uintptr_t object = (uintptr_t)thread; /* several may call regions at one place */
+    hook__stack(thread, site, (const void *)object);
+    uint64_t *at = event__claim(thread, 3);
+    if (!at)
+        return;
+    at[1] = site;
+    at[2] = object;
+    event__publish(at, since, HEURT_EVENT_BARRIER_WAIT);
+    wait__end(thread, HEURT_EVENT_BARRIER_WAIT | 1, since, 0);
+}
+
+static void parallel__begin(struct parallel *parallel, void (*routine)(void *), void *data,
+                            uint64_t site, struct parallel_call *call)
 {
     struct thread *thread = hook__thread();
-    *parallel = (struct parallel){*routine, *data, site, NULL, thread};
-    uint64_t before = __atomic_load_n(ticks_of(site), __ATOMIC_RELAXED);
+    struct openmp_region *region = region_of(site);
+    uint32_t before = __atomic_load_n(&region->ticks, __ATOMIC_RELAXED);
+    *parallel = (struct parallel){routine, data, site, NULL, NULL, call};
     team__is_called(thread, HEURT_SITE_ADDRESS(site));
-    if (!thread || (before && before < LONG_REGION_TICKS) || heurt_state.openmp.has_tasks ||
-        getenv("OMP_CANCELLATION"))
+    if (!thread || (before && before < SHORT_REGION_TICKS) || heurt_state.openmp.has_tasks)
         return;
-    parallel->meet = real(OPENMP_GOMP_barrier, (const void *)HEURT_SITE_ADDRESS(site));
+    parallel->master = thread;
     thread->has_team = true;
+    if ((!before || __atomic_load_n(&region->distance, __ATOMIC_RELAXED)) &&
+        !getenv("OMP_CANCELLATION"))
+        parallel->meet = real(OPENMP_GOMP_barrier, (const void *)HEURT_SITE_ADDRESS(site));
+    master__waits(parallel);
 }
 
-static void parallel__end(const struct parallel *parallel, uint64_t since)
+static void parallel__end(const struct parallel *parallel, uint64_t began)
 {
-    uint64_t *known = ticks_of(parallel->site), before = __atomic_load_n(known, __ATOMIC_RELAXED);
-    uint64_t ticks = clock__tick() - since;
+    struct openmp_region *region = region_of(parallel->site);
+    uint64_t before = __atomic_load_n(&region->ticks, __ATOMIC_RELAXED);
+    uint64_t ticks = clock__tick() - began;
+    uint32_t distance = __atomic_load_n(&region->distance, __ATOMIC_RELAXED);
+    master__waited(parallel);
     if (before && ticks > 2 * before) /* it may have waited for a CPU */
         ticks = 2 * before;
-    __atomic_store_n(known, ticks ? ticks : 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&region->ticks, ticks < UINT32_MAX ? ticks + !ticks : UINT32_MAX,
+                     __ATOMIC_RELAXED);
+    bool is_long = __atomic_load_n(&parallel->call->is_long, __ATOMIC_RELAXED);
+    uint32_t then = is_long ? OFTEN_SHORT : distance ? distance - 1 : 0;
+    if (then != distance)
+        __atomic_store_n(&region->distance, then, __ATOMIC_RELAXED);
 }
 
-/* Called by each thread of the team in place of the region's function. What libgomp's threads wait
- * in outside of it is told by that barrier, or is the wait for the next region. */
+/* What libgomp's threads wait in after the region's function is told by a barrier, or is the wait
+ * for the next region. */
+static void parallel__meet(struct thread *thread, const struct parallel *parallel)
+{
+    if (parallel->meet) {
+        struct thread *meets = barrier__meets((const void *)HEURT_SITE_ADDRESS(parallel->site));
+        uint64_t since = meets ? clock__tick() : 0;
+        parallel->meet();
+        barrier__met(meets, parallel->site, since);
+    }
+    dock__enter(thread, parallel);
+}
+
+/* Called by each thread of the team in place of the region's function. */
 static void parallel__run(void *data)
 {
     const struct parallel parallel = *(const struct parallel *)data;
-    dock__leave(hook__thread());
-    wait__is_told(hook__thread(), false);
+    struct thread *thread = hook__thread();
+    bool is_master = thread && thread == parallel.master;
+    if (is_master)
+        master__waited(&parallel);
+    else
+        dock__leave(thread);
+    wait__is_told(thread, false);
+    uint64_t began = clock__tick();
     parallel.routine(parallel.data);
-    if (parallel.meet) {
-        struct thread *thread = barrier__meets();
-        uint64_t since = thread ? clock__tick() : 0;
-        parallel.meet();
-        barrier__met(thread, parallel.site, since);
-        dock__enter(thread, &parallel);
-    }
+    if (clock__tick() - began > LONG_WORK_TICKS)
+        __atomic_store_n(&parallel.call->is_long, true, __ATOMIC_RELAXED);
+    parallel__meet(hook__thread(), &parallel);
+    if (is_master)
+        master__waits(&parallel);
     wait__is_told(hook__thread(), true);
 }
 
-#define PARALLEL(name, ...)                                                             \
-    do {                                                                                \
-        struct parallel parallel;                                                       \
-        __typeof__(&name) begin = OPENMP_REAL(name);                                    \
-        parallel__begin(&parallel, &routine, &data, SITE(HEURT_BARRIER_OPENMP_REGION)); \
-        uint64_t since = clock__tick();                                                 \
-        wait__is_told(hook__thread(), true);                                            \
-        begin(parallel__run, &parallel, __VA_ARGS__);                                   \
-        wait__is_told(hook__thread(), false);                                           \
-        parallel__end(&parallel, since);                                                \
+#define PARALLEL(name, ...)                                                                  \
+    do {                                                                                     \
+        struct parallel parallel;                                                            \
+        struct parallel_call call = {0};                                                     \
+        __typeof__(&name) begin = OPENMP_REAL(name);                                         \
+        uint64_t since = clock__tick();                                                      \
+        parallel__begin(&parallel, routine, data, SITE(HEURT_BARRIER_OPENMP_REGION), &call); \
+        wait__is_told(hook__thread(), true);                                                 \
+        begin(parallel__run, &parallel, __VA_ARGS__);                                        \
+        wait__is_told(hook__thread(), false);                                                \
+        parallel__end(&parallel, since);                                                     \
     } while (0)
 
 EXPORT void GOMP_parallel(void (*routine)(void *), void *data, unsigned threads, unsigned flags)

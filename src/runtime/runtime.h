@@ -202,7 +202,10 @@ struct openmp_site {
 struct openmp {
     void *functions[OPENMP_FUNCTIONS_MAX]; /* of the program's own runtime; NULL: not asked for */
     bool has_tasks;
-    uint64_t region_ticks[OPENMP_SITES];    /* that a region took, by its place; 0: not run yet */
+    struct openmp_region {
+        uint32_t ticks;      /* (atomic) that it took; 0: not run yet */
+        uint32_t distance;   /* (atomic) how often it has to be short to be taken for short */
+    } regions[OPENMP_SITES]; /* parallel regions, by place */
     struct openmp_site sites[OPENMP_SITES]; /* those of runtimes that only a plugin sees */
     struct {
         uint32_t is_taken; /* a critical section with such an address, as far as is known */

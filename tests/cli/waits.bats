@@ -103,6 +103,33 @@ once_in() {
     ! json 'classes[function=omp critical].caller.file' | grep -vF openmp.c
 }
 
+record_short_regions() { # [ARGUMENT]: or skips
+    [ -x "$PROGRAMS/openmp_short" ] || skip "no OpenMP here"
+    ldd "$PROGRAMS/openmp_short" | grep -q libgomp || skip "no libgomp"
+    record -o t --quiet --no-choice "$PROGRAMS/openmp_short" "$@"
+    expect_status 0
+}
+
+@test "regions with nothing to do: starting and ending them is a finding, of all of them one" {
+    record_short_regions
+    report_json t
+    [ "$(json 'findings[category=parallel region].rank' | wc -l)" = 1 ] || fail "$(json findings)"
+    # Whatever the neighbours take of the CPUs: nothing else of the program's own costs as much.
+    [ "$(json 'findings[].category' | grep -vx cpu | head -n 1)" = "parallel region" ]
+    json 'findings[category=parallel region].place.function' | grep -F run_
+    # Who calls them waits; the others have nothing to do in between.
+    [ "$(json 'classes[function=start and end of omp parallel].idle' | sort -u)" = false ]
+    ! json 'classes[function=wait for omp parallel].idle' | grep -v true
+}
+
+@test "who is alone in its team meets nobody: the run can be replayed" {
+    record_short_regions teams
+    "$HEURT" whatif -i t --json >report.json
+    local replayed measured
+    replayed=$(json replayed_ns) measured=$(json measured_ns)
+    [ "$replayed" -gt $((measured / 2)) ] || fail "replayed $replayed of $measured ns"
+}
+
 # waits_in KIND FUNCTION: the one wait is told, at the program's own place, from the first occurrence on.
 waits_in() {
     record_waits "$1"

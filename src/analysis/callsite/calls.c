@@ -107,9 +107,10 @@ static void describe(const struct event *event, struct call *call)
         return;
     case CLASS_BARRIER:
         call->variant = HEURT_SITE_HOW(event->payload[0]);
-        call->by_chance = call->variant == HEURT_BARRIER_OPENMP_REGION;
+        call->by_chance = call->variant >= HEURT_BARRIER_OPENMP_REGION;
         call->function = call->variant == HEURT_BARRIER_OPENMP          ? "omp barrier"
                          : call->variant == HEURT_BARRIER_OPENMP_REGION ? "end of omp parallel"
+                         : call->variant == HEURT_BARRIER_OPENMP_TEAM   ? CALL_OF_REGIONS
                                                                         : "pthread_barrier_wait";
         return;
     case CLASS_SEMAPHORE:

@@ -7,6 +7,9 @@
 
 #include "fold/kinds.h"
 
+/* What who calls a parallel region waits in (HEURT_BARRIER_OPENMP_TEAM). */
+#define CALL_OF_REGIONS "start and end of omp parallel"
+
 struct callsite {
     enum class_kind kind;
     uint32_t process;     /* serial of the image in which it was first seen */

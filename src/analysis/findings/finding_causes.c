@@ -33,6 +33,7 @@ const char *finding_category__name(enum finding_category category)
         [FINDING_IMBALANCE] = "imbalance",
         [FINDING_CREATION] = "creation",
         [FINDING_TASK] = "task",
+        [FINDING_REGION] = "parallel region",
         [FINDING_SIGNAL] = "signal",
         [FINDING_OVERLAP] = "overlap",
         [FINDING_UNEXPLAINED] = "unexplained",
@@ -285,6 +286,12 @@ static bool is_made_lock(const struct finder *finder, const struct profile_class
            program_frame__takes_lock(finder->symbols, &class->what);
 }
 
+bool class__is_of_regions(const struct profile_class *class)
+{
+    return class->what.at.kind == CLASS_BARRIER &&
+           strcmp(class->what.at.function, CALL_OF_REGIONS) == 0;
+}
+
 enum finding_category class__category(const struct finder *finder,
                                       const struct profile_class *class)
 {
@@ -315,6 +322,8 @@ enum finding_category class__category(const struct finder *finder,
         return FINDING_LOCK;
     if (class->what.at.kind == CLASS_FUTEX)
         return category_of_futex(finder, class, site);
+    if (class__is_of_regions(class))
+        return FINDING_REGION;
     if (class->what.at.kind == CLASS_YIELD)
         return category_of_yield(class, site);
     if (class__is_call(class))

@@ -72,7 +72,8 @@ static uint32_t first_of_pair(const struct profile *profile, uint32_t place, uin
     return twin < first ? twin : first;
 }
 
-/* The two ends of a hand-over are one; so is what is taken from the kernel and given back. */
+/* The two ends of a hand-over are one; so is what is taken from the kernel and given back, and what
+ * a process takes for its parallel regions. */
 static uint32_t object_number(struct map *numbers, const struct finder *finder, uint32_t place)
 {
     char key[BYTES_OF_KEY];
@@ -82,6 +83,8 @@ static uint32_t object_number(struct map *numbers, const struct finder *finder, 
         snprintf(key, sizeof key, "pair %u", first_of_pair(finder->profile, place, partner));
     else if (class->what.at.kind == CLASS_FAULT || class->what.at.kind == CLASS_MEMORY_MAP)
         snprintf(key, sizeof key, "memory %u", class->what.at.process);
+    else if (class__is_of_regions(class))
+        snprintf(key, sizeof key, "regions %u", class->what.at.process);
     else if (class->what.has_object)
         snprintf(key, sizeof key, "object %u %lx", class->what.at.kind,
                  (unsigned long)class->what.object);

@@ -56,6 +56,7 @@ enum finding_category {
     FINDING_IMBALANCE,
     FINDING_CREATION,
     FINDING_TASK,
+    FINDING_REGION, /* parallel regions: their threads begin and end */
     FINDING_SIGNAL,
     FINDING_OVERLAP,
     FINDING_UNEXPLAINED,

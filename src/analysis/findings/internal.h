@@ -121,6 +121,7 @@ uint64_t class__unheld_ns(const struct profile *profile, const struct profile_cl
 bool class__is_small_calls(const struct profile_class *class);
 bool class__may_be_left_out(const struct profile_class *class);
 /* Something is made once, and who comes meanwhile waits for it. */
+bool class__is_of_regions(const struct profile_class *class);
 bool class__is_once(const struct finder *finder, const struct profile_class *class);
 enum finding_category class__category(const struct finder *finder,
                                       const struct profile_class *class);

@@ -456,6 +456,14 @@ static void met(struct builder *self, enum class_kind kind, uint32_t op, const s
         add(self, op, object, self->call.class);
 }
 
+/* At a barrier to which nobody else ever comes: what it waits for there is not told. */
+static bool is_alone(struct builder *self)
+{
+    uint32_t object = object_of(self, CLASS_BARRIER, self->call.begun.object);
+    return object != UINT32_MAX &&
+           VEC_AT(&self->program->models, struct replay_object, object)->parties == 1;
+}
+
 static void got(struct builder *self, const struct spent *spent)
 {
     const struct thread_act *begun = &self->call.begun;
@@ -464,7 +472,10 @@ static void got(struct builder *self, const struct spent *spent)
         acquired(self, kind_of_lock(begun), begun->object, self->call.class);
         break;
     case WAITS_FOR_BARRIER:
-        met(self, CLASS_BARRIER, REPLAY_MEET, spent);
+        if (is_alone(self))
+            stays_as_long(self, spent, self->call.class);
+        else
+            met(self, CLASS_BARRIER, REPLAY_MEET, spent);
         break;
     case WAITS_FOR_SEMAPHORE:
         met(self, CLASS_SEMAPHORE, REPLAY_TAKE, spent);

@@ -246,6 +246,14 @@ const struct glossary_word glossary_words[] = {
      .measured = "Waits inside of libgomp and libomp, by the calls for tasks in their call stacks.",
      .doubt = "What the runtime does on a CPU for each task counts as work.",
      .example = "Threads wait for tasks of OpenMP, or for the list of them."},
+    {OF("parallel region", FINDING_REGION), .also = "parallel regions|region|regions",
+     .meaning = "Regions of OpenMP have so little to do that much of the time goes into having "
+                "their threads begin and end.",
+     .measured =
+         "Of who calls a region, the time from the call until it begins itself, and from its "
+         "own end until it may go on (libgomp).",
+     .doubt = "Where a region is short, waiting for a late thread at its end is counted, too.",
+     .example = "1   3.20 s   41 %  1.6–1.8×     starting and ending parallel regions in relax"},
     {OF("signal", FINDING_SIGNAL), .also = "signals|handler",
      .meaning = "A handler of signals interrupts threads at their work.",
      .measured = "Call stacks in which the kernel's return from a handler stands.",

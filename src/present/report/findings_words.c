@@ -132,6 +132,7 @@ static const char *const doings[FINDING_CATEGORIES] = {
     [FINDING_IMBALANCE] = "One thread works on while the others are done",
     [FINDING_CREATION] = "Threads are made and ended all the time",
     [FINDING_TASK] = "Threads wait for tasks of OpenMP, or for the list of them",
+    [FINDING_REGION] = "Many short parallel regions have to be started and ended",
     [FINDING_SIGNAL] = "A handler of signals interrupts the threads' work",
     [FINDING_OVERLAP] = "Code is slower while another thread runs",
     [FINDING_UNEXPLAINED] = "Threads wait for what is not known",
@@ -269,6 +270,7 @@ static const char *const nouns[FINDING_CATEGORIES] = {
     [FINDING_IMBALANCE] = "imbalance",
     [FINDING_CREATION] = "making threads",
     [FINDING_TASK] = "tasks",
+    [FINDING_REGION] = "starting and ending parallel regions",
     [FINDING_SIGNAL] = "a handler of signals",
     [FINDING_OVERLAP] = "slower while others run",
     [FINDING_UNEXPLAINED] = "waits of unknown cause",
@@ -353,6 +355,10 @@ static const char *const tries[FINDING_CATEGORIES][TRIES_MOST] = {
     [FINDING_CREATION] = {"keep threads and give them work"},
     [FINDING_TASK] = {"larger tasks: no new ones below a size, or taskloop with a grainsize",
                       "less work before the first of them is made"},
+    [FINDING_REGION] =
+        {"fewer and larger regions: one around several loops, the outer loop in place "
+         "of the inner one",
+         "fewer threads, or one (an if clause), where there is little to do"},
     [FINDING_SIGNAL] = {"only note in the handler what there is to do, and do it elsewhere",
                         "fewer signals"},
     [FINDING_OVERLAP] = {"put what different threads write on different cache lines"},
