@@ -569,13 +569,11 @@ enum heurt_lock_kind {
 #define HEURT_FUTEX_ONCE 64u
 #define HEURT_CONDITION_OPENMP_REGION 1u /* a condition: the next parallel region */
 
-/* Which barrier. */
 enum heurt_barrier_kind {
     HEURT_BARRIER_PTHREAD = 0,
     HEURT_BARRIER_OPENMP = 1,        /* of a team; the object is the place that it is called at */
     HEURT_BARRIER_OPENMP_REGION = 2, /* the end of a parallel region, likewise */
-    HEURT_BARRIER_OPENMP_TEAM = 3, /* of who calls a region alone: until its threads have begun it,
-                                      and until they have ended it; the object is the thread's */
+    HEURT_BARRIER_OPENMP_TEAM = 3,   /* alone, who calls one: the others begin, or end it */
 };
 
 /* An object from there on is no address (those of a program end below): it is the same in all

@@ -200,3 +200,18 @@ record_calls() {
     grep -Fx kept=7 <<<"$output"
     "$HEURT" report -i stopped --json | grep -F 'did not answer'
 }
+
+@test "who reads the result of a process it started waits for that, as for its end: no finding" {
+    cat >work.sh <<'END'
+count() { i=0; while [ $i -lt $1 ]; do i=$((i + 1)); done; echo $i; }
+count 40000 >own
+result=$(count 100000)
+cat own; echo "$result"
+END
+    record -o t --quiet --no-choice sh work.sh
+    expect_status 0
+    [ "$output" = $'40000\n100000' ]
+    report_json t
+    [ "$(json 'classes[kind=pipe].idle' | sort -u)" = false ] # by itself it could be an exchange
+    ! json 'findings[].category' | grep -x pipe || fail "$(json findings)"
+}

@@ -1,4 +1,4 @@
-/* openmp_short.c: parallel regions in which there is next to nothing to do, by four threads; or, with
+/* openmp_short.c: parallel regions in which there is next to nothing to do, by four threads; with
  * an argument, a region by teams of one and of two threads in turn, with a barrier in it. */
 #include "known.h"
 

@@ -11,6 +11,7 @@
  * row are one wait), takes part in it. */
 #define MEETS 3
 #define MEETS_PART 2
+#define EXCHANGES 10    /* reads of a pipe by a thread, at least */
 #define AWAITED_PART 16 /* of a life: others waited for it no longer than that */
 
 /* Without what the recording took of it: that is no work. Where a thread had no CPU while the
@@ -263,9 +264,23 @@ void finder__find_workers(struct finder *finder)
             count_those_who_meet(finder, class, UINT64_MAX);
 }
 
+/* Who reads a pipe a few times is given a result, as by a child that it waits for: that is no
+ * exchange. */
+static bool is_result(const struct profile_class *class)
+{
+    if (class->what.at.kind != CLASS_PIPE)
+        return false;
+    VEC_EACH (row, &class->threads, struct profile_thread_row)
+        if (row->count >= EXCHANGES)
+            return false;
+    return true;
+}
+
 bool class__is_idle(const struct finder *finder, uint32_t place)
 {
     const struct profile_class *class = profile_class_at(finder->profile, place);
+    if (is_result(class))
+        return true;
     if (program_frame__is_scheduler(finder->symbols, &class->what))
         return true;
     return class->idle && !class__is_call(class) && finder->partner[place] == NO_GROUP &&

@@ -447,21 +447,15 @@ static void awaited(struct builder *self, const struct spent *spent, uint32_t cl
         add_await(self, token, spent, class);
 }
 
+/* At a barrier to which nobody else ever comes, what it waits for is not told. */
 static void met(struct builder *self, enum class_kind kind, uint32_t op, const struct spent *spent)
 {
     uint32_t object = object_of(self, kind, self->call.begun.object);
-    if (object == UINT32_MAX)
+    const struct replay_object *models = self->program->models.items;
+    if (object == UINT32_MAX || (kind == CLASS_BARRIER && models[object].parties == 1))
         stays_as_long(self, spent, self->call.class);
     else
         add(self, op, object, self->call.class);
-}
-
-/* At a barrier to which nobody else ever comes: what it waits for there is not told. */
-static bool is_alone(struct builder *self)
-{
-    uint32_t object = object_of(self, CLASS_BARRIER, self->call.begun.object);
-    return object != UINT32_MAX &&
-           VEC_AT(&self->program->models, struct replay_object, object)->parties == 1;
 }
 
 static void got(struct builder *self, const struct spent *spent)
@@ -472,10 +466,7 @@ static void got(struct builder *self, const struct spent *spent)
         acquired(self, kind_of_lock(begun), begun->object, self->call.class);
         break;
     case WAITS_FOR_BARRIER:
-        if (is_alone(self))
-            stays_as_long(self, spent, self->call.class);
-        else
-            met(self, CLASS_BARRIER, REPLAY_MEET, spent);
+        met(self, CLASS_BARRIER, REPLAY_MEET, spent);
         break;
     case WAITS_FOR_SEMAPHORE:
         met(self, CLASS_SEMAPHORE, REPLAY_TAKE, spent);
