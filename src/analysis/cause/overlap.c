@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define IN_STEP 0.75    /* of the time of occurrences: those that begin with another thread's */
+#define TOGETHER_PART 6 /* of an occurrence: another one begins within so little of it */
 #define CANDIDATES_MAX 64u
 #define SIDE_MIN 5u    /* occurrences on either side of the middle share */
 #define SPREAD_MIN 0.1 /* between the smallest and the largest share */
@@ -337,12 +339,64 @@ static void fit(const struct samples *asked, struct overlap_candidate *candidate
         candidate->fit = samples__fit(asked, candidate->laid->shares, candidate->level);
 }
 
+/* Whether one of the intervals begins within ticks of that time. They are in order. */
+static bool begins_near(const struct vec *intervals, uint64_t time, uint64_t ticks)
+{
+    size_t from = 0, to = intervals->count;
+    uint64_t least = time > ticks ? time - ticks : 0;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (VEC_AT(intervals, struct interval, middle)->begin < least)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < intervals->count &&
+           VEC_AT(intervals, struct interval, from)->begin <= time + ticks;
+}
+
+/* The part of the other threads of that class which begin together with it: one of many may do so
+ * by chance. */
+static double begins_together(const struct samples *asked,
+                              const struct overlap_candidate *candidate,
+                              const struct sample *sample)
+{
+    uint32_t thread = VEC_AT(&asked->owners, struct owner, sample->owner)->thread;
+    uint64_t ticks = (sample->end - sample->start) / TOGETHER_PART;
+    size_t others = 0, together = 0;
+    VEC_EACH (timeline, &asked->question->all->timelines, struct class_timeline) {
+        const struct vec *intervals = intervals_of(asked->question, timeline);
+        if (timeline->entry != candidate->entry || timeline->thread == thread || !intervals->count)
+            continue;
+        others++;
+        together += begins_near(intervals, sample->start, ticks);
+    }
+    return others ? (double)together / (double)others : 0;
+}
+
+/* Threads that do the same at a time, begun together again and again, as in a parallel region: it
+ * takes each of them longer when there is more of it, and the longer it is the less does it matter
+ * that one begins a little later. So neither is slowed by the other, as far as this can tell. */
+static bool is_in_step(const struct samples *asked, const struct overlap_candidate *candidate)
+{
+    double all = 0, together = 0;
+    if (candidate->entry != asked->question->class->entry)
+        return false;
+    VEC_EACH (sample, &asked->items, struct sample) {
+        double ticks = (double)(sample->end - sample->start);
+        all += ticks;
+        together += ticks * begins_together(asked, candidate, sample);
+    }
+    return together >= IN_STEP * all;
+}
+
 static bool is_possible(const struct samples *asked, const struct overlap_candidate *candidate,
                         double *room)
 {
     return candidate->varies && candidate->fit.slope > 0 && candidate->fit.explained >= MARGIN &&
            is_everywhere(asked, candidate) &&
-           (asked->question->preempted || is_met_early(asked, candidate, room));
+           (asked->question->preempted ||
+            (!is_in_step(asked, candidate) && is_met_early(asked, candidate, room)));
 }
 
 /* The one that explains most; of several that explain about as much, as nested ones do, the one

@@ -213,7 +213,7 @@ void text__sampled(const struct report *report, const struct style *style, FILE 
 {
     uint64_t recorded = 0, count = 0;
     double error = 0;
-    char number[32], all[32];
+    char number[32], all[32], within[48];
     VEC_EACH (class, &report->profile->classes, struct profile_class) {
         if (class->recorded == class->count)
             continue;
@@ -225,11 +225,15 @@ void text__sampled(const struct report *report, const struct style *style, FILE 
     if (!count)
         return;
     double percent = trace__session(report->trace)->overhead_permille / 10.0;
+    if (error < 1)
+        snprintf(within, sizeof within, "sums are within %.3g %%", 100 * error);
+    else
+        snprintf(within, sizeof within, "some sums are no more than guesses");
     paragraph__take(style, out, "  ~ sampled: ",
                     memory__format("%s of %s occurrences, at random, to cost %g %% at most "
-                                   "(--overhead); sums are within %.3g %%",
+                                   "(--overhead); %s",
                                    count__format(recorded, number), count__format(count, all),
-                                   percent, 100 * error));
+                                   percent, within));
     if (profile__locks_are_sampled(report->profile))
         paragraph__put(style, out, INK_PLAIN, "  ~ locks: ",
                        "all waits are recorded; of locks that were had at once some are (heurt "
