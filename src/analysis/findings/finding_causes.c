@@ -127,7 +127,10 @@ static double wanted_cpu_ns(const struct finder *finder, const struct profile_cl
 static double wait_ns(const struct finder *finder, const struct profile_class *class)
 {
     uint64_t waited_ns = class__may_be_left_out(class) ? class->sum_ns : class->excess_ns;
-    double ns = (double)waited_ns - finder->shortage * wanted_cpu_ns(finder, class);
+    enum class_kind kind = class->what.at.kind;
+    bool is_woken = class_kind__waits_for_threads(kind) || kind == CLASS_FAULT;
+    double part = is_woken ? finder->shortage * finder->used : finder->shortage;
+    double ns = (double)waited_ns - part * wanted_cpu_ns(finder, class);
     return ns > 0 ? ns : 0;
 }
 

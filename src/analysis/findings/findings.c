@@ -362,6 +362,8 @@ void findings__rank(struct findings *findings)
 /* ---- the machine ------------------------------------------------------------------------------
  */
 
+#define HALF_USED 0.5
+#define FULLY_USED 0.9
 #define SHORT_PART 4 /* one in so many ticks without a CPU: waits then tell of the machine */
 
 /* The part of a want of CPUs that programs outside of the run are to blame for: what more threads
@@ -374,6 +376,20 @@ static double foreign_part(const struct finder *finder)
     return used > 0 ? used / (used + wanted) : 0;
 }
 
+/* How far the CPUs were used: where one was idle, threads wanted it because of waits that just
+ * ended. */
+static double use_of_cpus(const struct finder *finder)
+{
+    const struct heurt_session *session = trace__session(finder->trace);
+    double wall = (double)finder->profile->wall_ns * finder__cpus(finder);
+    if (!session->finished || wall <= 0)
+        return 1;
+    double used =
+        (double)session->cpu_ns +
+        profile__cpus_of_others(finder->profile, finder->trace) * (double)finder->profile->wall_ns;
+    return fmin(1, fmax(0, (used / wall - HALF_USED) / (FULLY_USED - HALF_USED)));
+}
+
 /* How often threads that had something to do had no CPU, outside of waits: there the wake-up has a
  * part in it that no other load makes. */
 static void find_shortage(struct finder *finder)
@@ -384,6 +400,7 @@ static void find_shortage(struct finder *finder)
     double all = (double)runnable + (double)running;
     double part = all > 0 ? SHORT_PART * (double)runnable / all : 0;
     finder->shortage = fmax(fmin(part, 1), foreign_part(finder));
+    finder->used = use_of_cpus(finder);
     finder->findings->runnable_ns = runnable;
 }
 

@@ -66,6 +66,7 @@ struct finder {
     uint64_t *idle_ns;  /* by thread: waits for work */
     uint64_t *woken_ns; /* by thread: work had come, and no CPU was to be had */
     double shortage; /* 0 … 1: how far waits in which somebody wanted a CPU are the machine's */
+    double used;     /* 0 … 1: how far waits for each other in which somebody wanted one are */
     const uint32_t *partner; /* by class: the class at the other end of a hand-over; NO_GROUP */
 };
 
