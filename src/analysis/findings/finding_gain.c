@@ -67,8 +67,8 @@ static bool is_of_memory(enum finding_category category)
 static bool is_on_cpu(enum finding_category category)
 {
     return is_of_memory(category) || category == FINDING_SPINNING || category == FINDING_SIGNAL ||
-           category == FINDING_OVERLAP || category == FINDING_FALSE_SHARING ||
-           category == FINDING_TRUE_SHARING;
+           category == FINDING_OVERLAP || category == FINDING_TASK ||
+           category == FINDING_FALSE_SHARING || category == FINDING_TRUE_SHARING;
 }
 
 /* ---- threads that run until they are told to end --------------------------------------------- */

@@ -277,6 +277,11 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
         if (gain < FINDING_GAIN)
             return false;
         break;
+    case FINDING_NETWORK:
+    case FINDING_PIPE: /* answers take what they take, by however many threads */
+        if (finding->is_assumed && gain < ASSUMED_GAIN)
+            return false;
+        break;
     case FINDING_CONDITION:
     case FINDING_SEMAPHORE: /* stages wait for the slowest one: that is no loss by itself */
         if (finding->is_assumed && gain < FINDING_GAIN)
@@ -432,6 +437,7 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
     finder__add_serials(&finder);
     finder__add_signals(&finder);
     finder__add_spinners(&finder);
+    finder__add_tasks(&finder);
     finder__add_sharings(&finder);
     finder__add_beside(&finder);
     finder__add_of_threads(&finder);

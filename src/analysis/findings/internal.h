@@ -178,6 +178,7 @@ void finder__add_signals(struct finder *finder);
 
 /* Appends functions that spin by their names, as samples tell. */
 void finder__add_spinners(struct finder *finder);
+void finder__add_tasks(struct finder *finder);
 
 /* ---- finding_sharing.c ----------------------------------------------------------------------- */
 

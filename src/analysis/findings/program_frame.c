@@ -18,6 +18,12 @@ bool symbol__is_stub(const struct symbol *symbol)
     return is_of_module(symbol, "libheurt.so");
 }
 
+bool symbol__is_of_openmp(const struct symbol *symbol)
+{
+    return is_of_module(symbol, "libgomp.so") || is_of_module(symbol, "libomp.so") ||
+           is_of_module(symbol, "libiomp5.so");
+}
+
 /* Headers of the system and of the C++ library, and Rust's own library. */
 static bool is_of_system(const char *file)
 {

@@ -10,6 +10,9 @@
 /* Code of the system, or of heurt's own library. */
 bool symbol__is_system(const struct symbol *symbol);
 
+/* Code of a runtime of OpenMP. */
+bool symbol__is_of_openmp(const struct symbol *symbol);
+
 /* The stub that a patched function returns to. */
 bool symbol__is_stub(const struct symbol *symbol);
 
