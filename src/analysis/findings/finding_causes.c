@@ -33,7 +33,7 @@ const char *finding_category__name(enum finding_category category)
         [FINDING_IMBALANCE] = "imbalance",
         [FINDING_CREATION] = "creation",
         [FINDING_TASK] = "task",
-        [FINDING_REGION] = "parallel region",
+        [FINDING_REGION] = "barrier", /* at both ends of the region */
         [FINDING_SIGNAL] = "signal",
         [FINDING_OVERLAP] = "overlap",
         [FINDING_UNEXPLAINED] = "unexplained",

@@ -374,15 +374,22 @@ uint64_t *finder__outside(const struct finder *finder, enum component component,
     return ns;
 }
 
+static bool is_of_own_code(const struct finder *finder, const struct profile_class *class)
+{
+    const struct symbol *place = program_frame__of_class(finder->symbols, &class->what);
+    return place && !symbol__is_system(place);
+}
+
 /* The function in which most of it is, and least else: FINDING_NO_CLASS: none is known. */
-static uint32_t function_of(const struct finder *finder, enum component component, uint64_t sum)
+static uint32_t function_of(const struct finder *finder, enum component component, uint64_t sum,
+                            bool of_program)
 {
     const struct vec *classes = &finder->profile->classes;
     uint32_t found = FINDING_NO_CLASS;
     double of_found = 0;
     for (uint32_t i = 0; i < classes->count; i++) {
         const struct profile_class *class = profile_class_at(finder->profile, i);
-        if (!class__is_call(class))
+        if (!class__is_call(class) || (of_program && !is_of_own_code(finder, class)))
             continue;
         double ns =
             (double)component_ns(finder, class, component) * class__working_part(finder, class);
@@ -520,7 +527,7 @@ static void add_of_component(struct finder *finder, enum component component)
     if (component == COMPONENT_RUNNABLE)
         sum = without_recorder(finder, ns, sum);
     if (sum >= FAULTS_LEAST_NS) {
-        uint32_t class = function_of(finder, component, sum);
+        uint32_t class = function_of(finder, component, sum, false);
         struct finding *finding = finder__add(finder, category_of(finder, component, class));
         finding->lost_ns = sum;
         finding->leader = class;
@@ -537,6 +544,19 @@ static void add_of_component(struct finder *finder, enum component component)
         finding__set_estimate(finder, finding, ns);
     }
     free(ns);
+}
+
+/* Memory is mostly touched first by the system's own code (memset, an allocator), of which nobody
+ * tells who called it: the function of the program in which it was, as far as one was recorded. */
+void finding__place_faults(const struct finder *finder, struct finding *finding)
+{
+    if (finding->category != FINDING_PAGE_FAULT ||
+        (finding->place && !symbol__is_system(finding->place)))
+        return;
+    uint32_t class = function_of(finder, COMPONENT_PAGE_FAULT, finding->lost_ns, true);
+    if (class != FINDING_NO_CLASS)
+        finding->place = program_frame__of_class(finder->symbols,
+                                                 &profile_class_at(finder->profile, class)->what);
 }
 
 /* ---- one thread is done long after the others ------------------------------------------------ */

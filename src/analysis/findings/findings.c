@@ -387,10 +387,12 @@ static double use_of_cpus(const struct finder *finder)
 {
     const struct heurt_session *session = trace__session(finder->trace);
     double wall = (double)finder->profile->wall_ns * finder__cpus(finder);
-    if (!session->finished || wall <= 0)
+    size_t unknown;
+    uint64_t cpu_ns = profile__cpu_ns(finder->profile, finder->trace, &unknown);
+    if (!session->finished || wall <= 0 || unknown)
         return 1;
     double used =
-        (double)session->cpu_ns +
+        (double)ns__larger(session->cpu_ns, cpu_ns) +
         profile__cpus_of_others(finder->profile, finder->trace) * (double)finder->profile->wall_ns;
     return fmin(1, fmax(0, (used / wall - HALF_USED) / (FULLY_USED - HALF_USED)));
 }
@@ -442,8 +444,10 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
     finder__add_beside(&finder);
     finder__add_of_threads(&finder);
     finder__tell_of_some(&finder);
-    VEC_EACH (finding, &finder.findings->rows, struct finding)
+    VEC_EACH (finding, &finder.findings->rows, struct finding) {
+        finding__place_faults(&finder, finding);
         finding__find_parts(&finder, finding);
+    }
     finder__find_roles(&finder);
     finder.findings->wall_ns = profile->wall_ns;
     findings__rank(finder.findings);

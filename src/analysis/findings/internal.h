@@ -179,6 +179,7 @@ void finder__add_signals(struct finder *finder);
 /* Appends functions that spin by their names, as samples tell. */
 void finder__add_spinners(struct finder *finder);
 void finder__add_tasks(struct finder *finder);
+void finding__place_faults(const struct finder *finder, struct finding *finding);
 
 /* ---- finding_sharing.c ----------------------------------------------------------------------- */
 
