@@ -266,6 +266,49 @@ static void who_waits_in_taskwait_waits_for_tasks(void **state)
     findings__free(findings);
 }
 
+/* ---- tasks ----------------------------------------------------------------------------------- */
+
+/* So many samples of a thread, one each 10, at an instruction. */
+static void put_samples(struct scene *scene, uint32_t thread, uint64_t instruction, uint64_t from,
+                        uint64_t to)
+{
+    for (uint64_t at = from; at < to; at += 10) {
+        struct heurt_sample sample = {.monotonic_ns = at,
+                                      .instruction = instruction,
+                                      .pid = 100,
+                                      .tid = 1000 + thread,
+                                      .weight_ns = 10};
+        assert_int_equal(trace_writer__define(scene->writer, HEURT_NO_SERIAL,
+                                              HEURT_DEFINITION_SAMPLES, &sample, sizeof sample),
+                         0);
+    }
+}
+
+/* Two threads are in the runtime for three quarters of the time in which they have a CPU. */
+static void what_the_runtime_does_for_tasks_is_lost(void **state)
+{
+    enum { RUNTIME = 0x9f00, OWN = 0x9f80 };
+    static const char *const library = "/usr/lib/libgomp.so.1";
+    struct scene *scene = *state;
+    for (uint32_t i = 0; i < 2; i++) {
+        put_samples(scene, i, RUNTIME, 1000, 4000);
+        put_samples(scene, i, OWN, 4000, 5000);
+        scene__start(scene, i, 1000);
+    }
+    symbols__put(scene->symbols, 0, RUNTIME, &(struct symbol){.function = "a", .module = library});
+    symbols__put(scene->symbols, 0, OWN, &(struct symbol){.function = "live", .module = "/app"});
+    struct findings *findings = find_futex(scene, library, "futex_wait", "GOMP_taskwait");
+    const struct finding *finding = NULL;
+    VEC_EACH (row, &findings->rows, struct finding)
+        if (row->category == FINDING_TASK && row->leader == FINDING_NO_CLASS)
+            finding = row; /* the other one is the wait */
+    assert_non_null(finding);
+    assert_true(finding->ranked);
+    assert_string_equal(finding->place->function, "live");
+    assert_in_range(finding->lost_ns, 3700, 3800); /* three quarters of 990 and of 4000 */
+    findings__free(findings);
+}
+
 /* ---- who asks again and again ---------------------------------------------------------------- */
 
 /* One gives out a step of work and asks whether it is done; one asks for the next step. Of 1000 the
@@ -353,6 +396,7 @@ int main(void)
         TEST(who_is_woken_from_elsewhere_has_no_other_end),
         TEST(what_a_futex_is_for_stands_in_the_frames_around),
         TEST(who_waits_in_taskwait_waits_for_tasks),
+        TEST(what_the_runtime_does_for_tasks_is_lost),
         TEST(who_asks_again_and_again_could_be_told),
         TEST(who_is_woken_for_nothing_loses_what_it_waits_for_a_cpu),
     };

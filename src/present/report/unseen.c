@@ -12,8 +12,8 @@
 static const struct runtime_kind kinds[] = {
     {"OpenMP",
      {"libgomp.so*", "libomp.so*", "libiomp5.so*"},
-     "critical sections, locks, barriers",
-     "tasks, how loops are shared out"},
+     "critical sections, locks, barriers, waits for tasks",
+     "which task is whose, how loops are shared out"},
     {"oneTBB", {"libtbb.so*"}, "waits and wakes of its workers", "which task is whose"},
     {"the Java virtual machine",
      {"libjvm.so*"},
