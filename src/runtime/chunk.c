@@ -56,14 +56,10 @@ void clock__find_rate(void)
     heurt_state.ticks_per_1024_ns = (now.tick - start->tick) / (ns / 1024 + 1);
 }
 
-/* Makes the file system promise the blocks, so that no store can end in SIGBUS on a full disk.
- * Linux ≥ 5.14 does it through the mapping; before, the file has to be opened again: the runtime
- * keeps no descriptor, since programs close those that they do not know. */
-static bool reserve(void *memory, uint64_t offset, uint64_t bytes)
+/* As reserve, where the kernel cannot do it through the mapping. A function of its own: its path
+ * has no room on the stack of who needs none. */
+static __attribute__((noinline)) bool reserve_in_file(uint64_t offset, uint64_t bytes)
 {
-    long result = RAW3(madvise, memory, bytes, MADV_POPULATE_WRITE);
-    if (result != -RAW_EINVAL)
-        return result == 0;
     char path[sizeof heurt_state.directory + sizeof HEURT_EVENTS_FILE + 1];
     size_t length = text__length(heurt_state.directory);
     bytes__copy(path, heurt_state.directory, length);
@@ -72,9 +68,18 @@ static bool reserve(void *memory, uint64_t offset, uint64_t bytes)
     long descriptor = RAW3(open, path, O_RDWR | O_CLOEXEC, 0);
     if (descriptor < 0)
         return false;
-    result = RAW4(fallocate, descriptor, 0, offset, bytes);
+    long result = RAW4(fallocate, descriptor, 0, offset, bytes);
     RAW1(close, descriptor);
     return result == 0;
+}
+
+/* Makes the file system promise the blocks, so that no store can end in SIGBUS on a full disk.
+ * Linux ≥ 5.14 does it through the mapping; before, the file has to be opened again: the runtime
+ * keeps no descriptor, since programs close those that they do not know. */
+static bool reserve(void *memory, uint64_t offset, uint64_t bytes)
+{
+    long result = RAW3(madvise, memory, bytes, MADV_POPULATE_WRITE);
+    return result == -RAW_EINVAL ? reserve_in_file(offset, bytes) : result == 0;
 }
 
 static bool claim_units(uint32_t units, uint64_t *first)
