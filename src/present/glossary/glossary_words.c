@@ -241,11 +241,13 @@ const struct glossary_word glossary_words[] = {
      .measured = "The starts and ends of all threads, and what each did in between.",
      .example = "Threads are made and ended all the time."},
     {OF("task", FINDING_TASK), .also = "tasks|taskwait|OpenMP task",
-     .meaning = "Threads of OpenMP wait until tasks are done, or for the one list that all tasks "
-                "of a team are taken from.",
-     .measured = "Waits inside of libgomp and libomp, by the calls for tasks in their call stacks.",
-     .doubt = "What the runtime does on a CPU for each task counts as work.",
-     .example = "Threads wait for tasks of OpenMP, or for the list of them."},
+     .meaning = "The runtime of OpenMP makes tasks and hands them out of one list for all threads "
+                "of a team, and threads wait until tasks are done.",
+     .measured = "Samples inside of libgomp and libomp, in a program that waits for tasks; and "
+                 "waits there, by the calls for tasks in their call stacks.",
+     .doubt = "A thread that asks for the next task while there is none counts, too: then tasks "
+              "are few rather than small.",
+     .example = "OpenMP makes and hands out tasks, and threads wait for them."},
     {OF("parallel region", FINDING_REGION), .also = "parallel regions|region|regions",
      .meaning = "Regions of OpenMP have so little to do that much of the time goes into having "
                 "their threads begin and end.",
