@@ -1,7 +1,6 @@
 /* test_finding_answers.c: waits for answers and messages, and calls that pass little at a time. A
  * tick is a nanosecond. */
-#include "analysis/findings/findings.h"
-#include "scene.h"
+#include "findings_of.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,21 +11,10 @@
 
 enum { SITE = 0x9a00, LOCK = 0x7000, BEGIN = 1000, END = 11000 };
 
-static const struct finding *find_kind(const struct findings *findings,
-                                       enum finding_category category)
-{
-    VEC_EACH (finding, &findings->rows, struct finding)
-        if (finding->category == category)
-            return finding;
-    return NULL;
-}
-
 static struct findings *find_until(struct scene *scene, uint64_t tick)
 {
     assert_int_equal(trace_writer__meta(scene->writer, "cpus", "2"), 0);
-    scene->end = (struct heurt_clock_pair){tick, tick};
-    const struct profile *profile = scene__profile(scene);
-    return findings__find(scene->trace, scene->symbols, profile);
+    return findings_of(scene, tick);
 }
 
 static void end(struct scene *scene, uint32_t thread, uint64_t tick, uint64_t cpu_ns)

@@ -1,7 +1,6 @@
 /* test_finding_kinds.c: kinds of findings that test_findings.c does not have: handlers of signals,
  * syncs, locks that nobody has. A tick is a nanosecond. */
-#include "analysis/findings/findings.h"
-#include "scene.h"
+#include "findings_of.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,15 +12,6 @@
 
 enum { HANDLER = 1024, WORK = 1026, HANDLER_AT = 0x5000, WORK_AT = 0x5100, RETURN = 0x5200 };
 enum { SITE = 0x9a00, LOCK = 0x7000, CALLS = 300 };
-
-static const struct finding *find_kind(const struct findings *findings,
-                                       enum finding_category category)
-{
-    VEC_EACH (finding, &findings->rows, struct finding)
-        if (finding->category == category)
-            return finding;
-    return NULL;
-}
 
 static struct findings *find(struct scene *scene)
 {

@@ -1,7 +1,6 @@
 /* test_finding_workers.c: which threads had work, what of their waits is none, and what of a loss
  * takes CPUs and so stays. A tick is a nanosecond. */
-#include "analysis/findings/findings.h"
-#include "scene.h"
+#include "findings_of.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,21 +13,10 @@
 enum { SITE = 0x9a00, ASKS = 0x9b00, POSTS = 0x9c00, LOCK = 0x7000, PERMIT = 0x7100 };
 enum { BEGIN = 1000, END = 11000 };
 
-static const struct finding *find_kind(const struct findings *findings,
-                                       enum finding_category category)
-{
-    VEC_EACH (finding, &findings->rows, struct finding)
-        if (finding->category == category)
-            return finding;
-    return NULL;
-}
-
 static struct findings *find_until(struct scene *scene, uint64_t tick)
 {
     assert_int_equal(trace_writer__meta(scene->writer, "cpus", "2"), 0);
-    scene->end = (struct heurt_clock_pair){tick, tick};
-    const struct profile *profile = scene__profile(scene);
-    return findings__find(scene->trace, scene->symbols, profile);
+    return findings_of(scene, tick);
 }
 
 static struct findings *find(struct scene *scene)

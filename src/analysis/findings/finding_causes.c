@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#define SMALL_CALLS 10000
-#define SMALL_CALL_NS 4000u
-#define OFTEN 200 /* calls: fewer are made to begin with */
+#define SMALL_CALLS 10000   /* of a class, at least */
+#define SMALL_CALL_NS 4000u /* that one takes in the mean, at most: it does not wait */
+#define OFTEN 200           /* calls: fewer are made to begin with */
 
 const char *finding_category__name(enum finding_category category)
 {
@@ -54,7 +54,7 @@ bool class__is_small_calls(const struct profile_class *class)
 
 /* A sleep is compared with none: what it waits for may be there. So are calls that take memory from
  * the kernel and give it back all the time: it may be kept; and such that wait for the disk to have
- * all: one may do for many. */
+ * all, or pass little at a time: one may do for many. */
 bool class__may_be_left_out(const struct profile_class *class)
 {
     const struct callsite *at = &class->what.at;

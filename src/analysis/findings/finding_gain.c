@@ -22,11 +22,11 @@ struct loss {
     const struct finder *finder;
     enum finding_category category;
     enum binding binding;
-    bool is_served;   /* ANSWERS: by threads that lose nothing */
-    bool sleeps_stay; /* who is waited for sleeps meanwhile: that is what it has to do */
-    bool is_small_calls;
-    bool on_cpu;  /* what is lost is time on a CPU */
-    bool in_bulk; /* much is handed over at a time: what each wait took of a CPU goes, too */
+    bool is_served;      /* ANSWERS: by threads that lose nothing */
+    bool sleeps_stay;    /* who is waited for sleeps meanwhile: that is what it has to do */
+    bool is_small_calls; /* that pass little: they need not be, and what they pass stays */
+    bool on_cpu;         /* what is lost is time on a CPU */
+    bool in_bulk;        /* much is handed over at a time: what each wait took of a CPU goes, too */
     const uint64_t *lost; /* by trace__threads */
     const uint64_t *with; /* CPU time of threads that goes with the loss, likewise; NULL: none */
     uint64_t end;         /* of the last one that loses */

@@ -367,9 +367,9 @@ void findings__rank(struct findings *findings)
 /* ---- the machine ------------------------------------------------------------------------------
  */
 
-#define HALF_USED 0.5
-#define FULLY_USED 0.9
-#define SHORT_PART 4 /* one in so many ticks without a CPU: waits then tell of the machine */
+#define HALF_USED 0.5  /* of the CPUs: so little, and none was wanted for want of them */
+#define FULLY_USED 0.9 /* and so much is all of them */
+#define SHORT_PART 4   /* one in so many ticks without a CPU: waits then tell of the machine */
 
 /* The part of a want of CPUs that programs outside of the run are to blame for: what more threads
  * than CPUs want is the run's own. */

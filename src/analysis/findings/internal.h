@@ -66,7 +66,8 @@ struct finder {
     uint64_t *idle_ns;  /* by thread: waits for work */
     uint64_t *woken_ns; /* by thread: work had come, and no CPU was to be had */
     double shortage; /* 0 … 1: how far waits in which somebody wanted a CPU are the machine's */
-    double used;     /* 0 … 1: how far waits for each other in which somebody wanted one are */
+    double used; /* 0 … 1: how far all CPUs were busy; by that the shortage counts in waits that
+                    others end: 0 at half of them */
     const uint32_t *partner; /* by class: the class at the other end of a hand-over; NO_GROUP */
 };
 
@@ -118,11 +119,13 @@ uint64_t class__lost_ns(const struct finder *finder, uint32_t class);
 uint64_t class__waited_ns(const struct profile_class *class, const struct profile_thread_row *row);
 /* What of its waits for a lock nobody had it; 0: not known. */
 uint64_t class__unheld_ns(const struct profile *profile, const struct profile_class *class);
-/* Its occurrences are compared with none, not with the fastest. */
+/* Calls that pass little at a time, very many of them. */
 bool class__is_small_calls(const struct profile_class *class);
+/* Its occurrences are compared with none, not with the fastest. */
 bool class__may_be_left_out(const struct profile_class *class);
-/* Something is made once, and who comes meanwhile waits for it. */
+/* Who calls parallel regions waits there for their threads to begin and to end. */
 bool class__is_of_regions(const struct profile_class *class);
+/* Something is made once, and who comes meanwhile waits for it. */
 bool class__is_once(const struct finder *finder, const struct profile_class *class);
 enum finding_category class__category(const struct finder *finder,
                                       const struct profile_class *class);
@@ -178,8 +181,11 @@ void finder__add_signals(struct finder *finder);
 
 /* Appends functions that spin by their names, as samples tell. */
 void finder__add_spinners(struct finder *finder);
+
+/* ---- finding_tasks.c ------------------------------------------------------------------------- */
+
+/* Appends what the runtime of OpenMP does on CPUs for tasks, as samples tell. */
 void finder__add_tasks(struct finder *finder);
-void finding__place_faults(const struct finder *finder, struct finding *finding);
 
 /* ---- finding_sharing.c ----------------------------------------------------------------------- */
 
@@ -198,6 +204,10 @@ uint64_t *finder__woken(const struct finder *finder);
 uint64_t *finder__idle(const struct finder *finder);
 /* Appends CPU shortage, page faults, unknown waits, imbalance. */
 void finder__add_of_threads(struct finder *finder);
+
+/* Page faults in the system's own code get the place of the program's function around them, as far
+ * as one was recorded. */
+void finding__place_faults(const struct finder *finder, struct finding *finding);
 /* By thread, of those that had work: time in the component outside of hooked calls; free() it. */
 uint64_t *finder__outside(const struct finder *finder, enum component component, uint64_t *sum);
 struct finding *finder__add(struct finder *finder, enum finding_category category);
