@@ -17,6 +17,7 @@
 #include "base/descriptor.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "format/layout.h"
 
@@ -66,6 +67,11 @@ struct symbols {
     struct vec stacks;    /* struct stack */
     struct vec warnings;  /* const char * (of texts) */
 };
+
+bool symbol__is_of_library(const struct symbol *symbol, const char *beginning)
+{
+    return symbol->module && strncmp(path__name(symbol->module), beginning, strlen(beginning)) == 0;
+}
 
 struct symbols *symbols__new(void)
 {

@@ -23,6 +23,9 @@ struct symbol {
     const struct symbol *inlined_by; /* or NULL */
 };
 
+/* Its module's file name begins so: "libgomp.so". */
+bool symbol__is_of_library(const struct symbol *symbol, const char *beginning);
+
 /* The function that handlers of signals return to. */
 #define SYMBOL_SIGNAL_RETURN "__restore_rt"
 

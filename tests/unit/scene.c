@@ -117,6 +117,21 @@ void scene__end(struct scene *scene, uint32_t thread, uint64_t tick)
     PUT(scene, thread, tick, HEURT_EVENT_THREAD_END, UINT64_MAX, UINT64_MAX);
 }
 
+void scene__samples(struct scene *scene, uint32_t thread, uint64_t instruction, uint64_t from,
+                    uint64_t to)
+{
+    for (uint64_t at = from; at < to; at += 10) {
+        struct heurt_sample sample = {.monotonic_ns = at,
+                                      .instruction = instruction,
+                                      .pid = 100,
+                                      .tid = 1000 + thread,
+                                      .weight_ns = 10};
+        assert_int_equal(trace_writer__define(scene->writer, HEURT_NO_SERIAL,
+                                              HEURT_DEFINITION_SAMPLES, &sample, sizeof sample),
+                         0);
+    }
+}
+
 void scene__ignore(struct scene *scene, const char *function)
 {
     struct profile_rule rule = {.type = RULE_IGNORE, .function = memory__text(function)};

@@ -46,6 +46,9 @@ void scene__put(struct scene *scene, uint32_t thread, uint64_t tick, uint32_t id
 void scene__start(struct scene *scene, uint32_t thread, uint64_t tick);
 void scene__end(struct scene *scene, uint32_t thread, uint64_t tick);
 
+/* One each 10 of that time, of a thread of process 0, at an instruction. */
+void scene__samples(struct scene *scene, uint32_t thread, uint64_t instruction, uint64_t from,
+                    uint64_t to);
 void scene__ignore(struct scene *scene, const char *function);
 void scene__key(struct scene *scene, const char *function, const char *arguments);
 

@@ -258,22 +258,6 @@ static void who_waits_in_taskwait_waits_for_tasks(void **state)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-/* So many samples of a thread, one each 10, at an instruction. */
-static void put_samples(struct scene *scene, uint32_t thread, uint64_t instruction, uint64_t from,
-                        uint64_t to)
-{
-    for (uint64_t at = from; at < to; at += 10) {
-        struct heurt_sample sample = {.monotonic_ns = at,
-                                      .instruction = instruction,
-                                      .pid = 100,
-                                      .tid = 1000 + thread,
-                                      .weight_ns = 10};
-        assert_int_equal(trace_writer__define(scene->writer, HEURT_NO_SERIAL,
-                                              HEURT_DEFINITION_SAMPLES, &sample, sizeof sample),
-                         0);
-    }
-}
-
 /* Two threads are in the runtime for three quarters of the time in which they have a CPU. */
 static void what_the_runtime_does_for_tasks_is_lost(void **state)
 {
@@ -281,8 +265,8 @@ static void what_the_runtime_does_for_tasks_is_lost(void **state)
     static const char *const library = "/usr/lib/libgomp.so.1";
     struct scene *scene = *state;
     for (uint32_t i = 0; i < 2; i++) {
-        put_samples(scene, i, RUNTIME, 1000, 4000);
-        put_samples(scene, i, OWN, 4000, 5000);
+        scene__samples(scene, i, RUNTIME, 1000, 4000);
+        scene__samples(scene, i, OWN, 4000, 5000);
         scene__start(scene, i, 1000);
     }
     symbols__put(scene->symbols, 0, RUNTIME, &(struct symbol){.function = "a", .module = library});

@@ -249,6 +249,52 @@ static void what_recording_costs_is_a_part_of_what_is_around_it(void **state)
     assert_int_equal(scene->profile->overhead_ns, 7 + 45 + 7 + 7);
 }
 
+/* Of 1000 each, the samples say of the first thread that so many were the recorder's; of the second
+ * there are none. Events cost 45. */
+static void sample_costs(struct scene *scene, uint64_t sampled)
+{
+    enum { RECORDER = 0x9f00, OWN = 0x9f80 };
+    scene__costs(scene, 0, 45);
+    scene__function(scene, 0, F, 0x401000, "f", "");
+    for (uint32_t i = 0; i < 2; i++) {
+        scene__start(scene, i, 1000);
+        PUT(scene, i, 1020, F);
+        PUT(scene, i, 1120, F LEFT);
+        scene__end(scene, i, 2000);
+    }
+    scene__samples(scene, 0, RECORDER, 1000, 1000 + sampled);
+    scene__samples(scene, 0, OWN, 1000 + sampled, 2000);
+    symbols__put(scene->symbols, 0, RECORDER,
+                 &(struct symbol){.function = "write", .module = "/usr/lib/heurt/libheurt.so"});
+    symbols__put(scene->symbols, 0, OWN, &(struct symbol){.function = "f", .module = "/app"});
+    scene->end = (struct heurt_clock_pair){2000, 2000};
+    scene__profile(scene);
+}
+
+static uint64_t component_of(const struct scene *scene, size_t thread, enum component component)
+{
+    return VEC_AT(&scene->profile->threads, struct profile_thread, thread)->component_ns[component];
+}
+
+static void samples_tell_what_recording_cost(void **state)
+{
+    struct scene *scene = *state;
+    sample_costs(scene, 300);
+    assert_int_equal(component_of(scene, 0, COMPONENT_OVERHEAD), 300);
+    assert_int_equal(component_of(scene, 0, COMPONENT_RUNNING), 700);
+    assert_int_equal(component_of(scene, 1, COMPONENT_OVERHEAD), 45);
+    assert_int_equal(component_of(scene, 1, COMPONENT_RUNNING), 955);
+    assert_int_equal(scene->profile->overhead_ns, 300 + 45);
+}
+
+static void few_samples_do_not_tell_what_recording_cost(void **state)
+{
+    struct scene *scene = *state;
+    sample_costs(scene, 100); /* twice as much, ten of them */
+    assert_int_equal(component_of(scene, 0, COMPONENT_OVERHEAD), 45);
+    assert_int_equal(scene->profile->overhead_ns, 90);
+}
+
 static uint64_t own_sum(const struct scene *scene, const char *function)
 {
     return scene__class(scene, CLASS_CALL, function, 0, 0)->accumulator->own_sum;
@@ -337,6 +383,10 @@ int main(void)
                                         scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(what_recording_costs_is_a_part_of_what_is_around_it,
                                         scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(samples_tell_what_recording_cost, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(few_samples_do_not_tell_what_recording_cost, scene__setup,
+                                        scene__teardown),
         cmocka_unit_test_setup_teardown(waiting_for_work_is_idle, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(exclusive_times_count_each_moment_once, scene__setup,
                                         scene__teardown),

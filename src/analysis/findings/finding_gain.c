@@ -253,8 +253,8 @@ static uint64_t gone_of(const struct loss *loss, size_t thread)
 {
     const struct profile_thread *row = profile_thread_at(loss->finder, thread);
     uint64_t cpu_ns = ns__without(thread__cpu_ns(row), overhead_of(loss, thread));
-    double part = cpu_ns ? (double)lost_cpu_of(loss, thread) / (double)cpu_ns : 0;
-    part = part < 1 ? part : 1;
+    uint64_t less_ns = ns__without(cpu_ns, left_cpu_of(loss, thread));
+    double part = cpu_ns ? (double)less_ns / (double)cpu_ns : 0;
     return loss->lost[thread] + work_with(loss, thread) +
            (uint64_t)(part * (double)row->component_ns[COMPONENT_RUNNABLE]);
 }
@@ -594,14 +594,17 @@ void finding__set_estimate(const struct finder *finder, struct finding *finding,
                         .lost = lost};
     bool has_more = finding__is_for_lock(finding) || is_of_memory(finding->category);
     bool is_handed = has_handover(finder, finding), is_assumed;
-    uint64_t *with = has_more || is_handed ? waking__find(finder, finding, lost) : NULL;
+    bool may_be_bulk = is_handed || finding->category == FINDING_CONDITION ||
+                       finding->category == FINDING_SEMAPHORE;
+    uint64_t *with = has_more || may_be_bulk ? waking__find(finder, finding, lost) : NULL;
     loss.with = has_more ? with : NULL;
     finding__set_about(finding, gain_without(&loss, &is_assumed));
     finding->is_in_answers = loss.sooner > 0;
-    if (is_handed) {
+    if (may_be_bulk) {
+        bool is_of_bulk;
         loss.with = with;
         loss.in_bulk = true;
-        finding->wall_gain[1] = fmax(finding->wall_gain[1], gain_without(&loss, &is_assumed));
+        finding->wall_gain[1] = fmax(finding->wall_gain[1], gain_without(&loss, &is_of_bulk));
     }
     free(with);
     finding->is_assumed = is_assumed || is_handed;

@@ -1,7 +1,7 @@
 #include "analysis/findings/internal.h"
 
+#include "analysis/events/sampled_time.h"
 #include "base/memory.h"
-#include "format/sampled_lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,66 +21,52 @@ static bool has_word(const char *function)
     return false;
 }
 
-/* The function of that name around the instruction; NULL: it is in none. */
-static const struct symbol *spinner_at(const struct finder *finder, uint32_t thread,
-                                       uint64_t instruction)
+/* The function of that name around it; NULL: it is in none. */
+static const struct symbol *spinner_around(const struct symbol *symbol)
 {
-    uint32_t process = trace__thread_at(finder->trace, thread)->process;
-    uint32_t serial = trace__process_at(finder->trace, process)->serial;
-    const struct symbol *symbol = symbols__get(finder->symbols, serial, instruction);
     while (symbol && !has_word(symbol->function))
         symbol = symbol->inlined_by;
     return symbol;
 }
 
-/* Samples of all threads. */
-struct spinning {
-    uint64_t *ns, *spun_ns; /* by trace__threads */
-    uint32_t samples;       /* that spin */
-    const struct symbol *place;
+/* What asks, and what it found last. */
+struct spinners {
+    const struct finder *finder;
+    const struct symbol **place;
 };
 
-static void take(const struct finder *finder, const struct heurt_sample *sample, uint32_t thread,
-                 struct spinning *spinning)
+static bool spins(const void *context, uint32_t thread, const struct symbol *symbol)
 {
-    const struct symbol *symbol = spinner_at(finder, thread, sample->instruction);
-    spinning->ns[thread] += sample->weight_ns;
-    if (!symbol || !finder->findings->had_work[thread])
-        return;
-    spinning->spun_ns[thread] += sample->weight_ns;
-    spinning->samples++;
-    spinning->place = symbol;
+    const struct spinners *spinners = context;
+    const struct symbol *spinner = spinner_around(symbol);
+    if (!spinner || !spinners->finder->findings->had_work[thread])
+        return false;
+    *spinners->place = spinner;
+    return true;
 }
 
-/* Samples begin some time after the thread: what they tell is told of all its time on a CPU. */
-static void add(struct finder *finder, struct spinning *spinning)
+static void add(struct finder *finder, const struct sampled_time *time, const struct symbol *place)
 {
+    size_t threads = finder->profile->threads.count;
+    uint64_t *spun_ns = memory__zeroed(threads, sizeof *spun_ns);
     struct finding *finding = finder__add(finder, FINDING_SPINNING);
-    for (size_t i = 0; i < finder->profile->threads.count; i++) {
-        double part = spinning->ns[i] ? (double)spinning->spun_ns[i] / (double)spinning->ns[i] : 0;
+    for (size_t i = 0; i < threads; i++) {
         uint64_t cpu_ns = thread__cpu_ns(profile_thread_at(finder, i));
-        spinning->spun_ns[i] = (uint64_t)(part * (double)cpu_ns);
-        finding->lost_ns += spinning->spun_ns[i];
+        spun_ns[i] = (uint64_t)(sampled_time__part(time, i) * (double)cpu_ns);
+        finding->lost_ns += spun_ns[i];
     }
-    finding->place = spinning->place;
+    finding->place = place;
     finding->confidence = CONFIDENCE_ESTIMATED;
-    finding__set_estimate(finder, finding, spinning->spun_ns);
+    finding__set_estimate(finder, finding, spun_ns);
+    free(spun_ns);
 }
 
 void finder__add_spinners(struct finder *finder)
 {
-    size_t threads = finder->profile->threads.count;
-    struct spinning spinning = {.ns = memory__zeroed(threads, sizeof *spinning.ns),
-                                .spun_ns = memory__zeroed(threads, sizeof *spinning.spun_ns)};
-    struct sample_threads *known = sample_threads__new(finder->trace);
-    VEC_EACH (sample, trace__samples(finder->trace), const struct heurt_sample) {
-        uint32_t thread = sample_threads__of(known, sample);
-        if (thread < threads)
-            take(finder, sample, thread, &spinning);
-    }
-    if (spinning.samples >= SAMPLES_LEAST)
-        add(finder, &spinning);
-    sample_threads__free(known);
-    free(spinning.ns);
-    free(spinning.spun_ns);
+    const struct symbol *place = NULL;
+    struct spinners spinners = {finder, &place};
+    struct sampled_time time = sampled_time__of(finder->trace, finder->symbols, spins, &spinners);
+    if (time.count >= SAMPLES_LEAST)
+        add(finder, &time, place);
+    sampled_time__free(&time);
 }

@@ -1,7 +1,7 @@
 #include "analysis/findings/internal.h"
 
+#include "analysis/events/sampled_time.h"
 #include "base/memory.h"
-#include "format/sampled_lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,40 +47,24 @@ static uint32_t class_of_tasks(const struct finder *finder)
     return found;
 }
 
-static bool is_in_runtime(const struct finder *finder, const struct heurt_sample *sample,
-                          uint32_t thread)
+static bool is_in_runtime(const void *context, uint32_t thread, const struct symbol *symbol)
 {
-    uint32_t serial = trace__serial_of(finder->trace, thread);
-    const struct symbol *symbol = symbols__get(finder->symbols, serial, sample->instruction);
-    return symbol && symbol__is_of_openmp(symbol);
+    const struct finder *finder = context;
+    return symbol && finder->findings->had_work[thread] && symbol__is_of_openmp(symbol);
 }
 
 /* CPU time of threads with work in the runtime, by trace__threads; NULL: too few samples. */
 static uint64_t *runtime_ns(const struct finder *finder)
 {
-    size_t threads = finder->profile->threads.count, count = 0;
-    uint64_t *ns = memory__zeroed(threads, sizeof *ns), *all = memory__zeroed(threads, sizeof *all);
-    struct sample_threads *known = sample_threads__new(finder->trace);
-    VEC_EACH (sample, trace__samples(finder->trace), const struct heurt_sample) {
-        uint32_t thread = sample_threads__of(known, sample);
-        if (thread >= threads)
-            continue;
-        all[thread] += sample->weight_ns;
-        if (!finder->findings->had_work[thread] || !is_in_runtime(finder, sample, thread))
-            continue;
-        ns[thread] += sample->weight_ns;
-        count++;
-    }
-    for (size_t i = 0; i < threads; i++) {
-        double part = all[i] ? (double)ns[i] / (double)all[i] : 0;
-        ns[i] = (uint64_t)(part * (double)thread__cpu_ns(profile_thread_at(finder, i)));
-    }
-    sample_threads__free(known);
-    free(all);
-    if (count >= SAMPLES_LEAST)
-        return ns;
-    free(ns);
-    return NULL;
+    size_t threads = finder->profile->threads.count;
+    struct sampled_time time =
+        sampled_time__of(finder->trace, finder->symbols, is_in_runtime, finder);
+    uint64_t *ns = time.count >= SAMPLES_LEAST ? memory__zeroed(threads, sizeof *ns) : NULL;
+    for (size_t i = 0; ns && i < threads; i++)
+        ns[i] = (uint64_t)(sampled_time__part(&time, i) *
+                           (double)thread__cpu_ns(profile_thread_at(finder, i)));
+    sampled_time__free(&time);
+    return ns;
 }
 
 void finder__add_tasks(struct finder *finder)

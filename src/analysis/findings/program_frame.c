@@ -8,20 +8,16 @@
 /* So near to a wait a function that takes a lock waits for that. */
 #define LOCK_FRAMES 6
 
-static bool is_of_module(const struct symbol *symbol, const char *beginning)
-{
-    return symbol->module && strncmp(path__name(symbol->module), beginning, strlen(beginning)) == 0;
-}
-
 bool symbol__is_stub(const struct symbol *symbol)
 {
-    return is_of_module(symbol, "libheurt.so");
+    return symbol__is_of_library(symbol, "libheurt.so");
 }
 
 bool symbol__is_of_openmp(const struct symbol *symbol)
 {
-    return is_of_module(symbol, "libgomp.so") || is_of_module(symbol, "libomp.so") ||
-           is_of_module(symbol, "libiomp5.so");
+    return symbol__is_of_library(symbol, "libgomp.so") ||
+           symbol__is_of_library(symbol, "libomp.so") ||
+           symbol__is_of_library(symbol, "libiomp5.so");
 }
 
 /* Headers of the system and of the C++ library, and Rust's own library. */
@@ -43,7 +39,7 @@ bool symbol__is_system(const struct symbol *symbol)
     if (symbol->file && is_of_system(symbol->file))
         return true;
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
-        if (is_of_module(symbol, libraries[i]))
+        if (symbol__is_of_library(symbol, libraries[i]))
             return true;
     return symbol__is_stub(symbol);
 }

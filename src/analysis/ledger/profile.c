@@ -10,6 +10,7 @@
 #include "analysis/events/unfinished_waits.h"
 #include "analysis/ledger/audit.h"
 #include "analysis/ledger/checks.h"
+#include "analysis/ledger/recording_cost.h"
 #include "analysis/ledger/results.h"
 #include "analysis/ledger/seen.h"
 #include "analysis/ledger/subclasses.h"
@@ -228,6 +229,7 @@ static struct owned_profile *result_of(struct class_table *table, const struct s
     for (size_t i = 0; i < trace__threads(table->trace)->count; i++)
         base.lifetime_sum += trace__thread_at(table->trace, i)->is_aside ? 0 : lifetimes[i];
     fill_threads(&owned->shown, &base, results);
+    recording_cost__check(&owned->shown, table->trace, symbols);
     checks__make(&owned->shown, table->trace, results);
     base.doubts_running = checks__doubt_running(&owned->shown);
     if (trace__is_aggregated(table->trace))

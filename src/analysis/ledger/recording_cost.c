@@ -1,0 +1,56 @@
+#include "analysis/ledger/recording_cost.h"
+
+#include "analysis/events/sampled_time.h"
+
+#define SAMPLES_LEAST 16
+#define CLEARLY 1.25 /* times what was told */
+
+static bool is_in_recorder(const void *context, uint32_t thread, const struct symbol *symbol)
+{
+    (void)context, (void)thread;
+    return symbol && symbol__is_of_library(symbol, "libheurt.so");
+}
+
+static bool has_samples(const struct trace *trace, const struct sampled_time *time, uint32_t thread)
+{
+    return time->ns[thread] && !trace__thread_at(trace, thread)->is_aside;
+}
+
+/* Of the thread's own CPU time: the kernel's records are made in the kernel. */
+static uint64_t told_ns(const struct profile_thread *row)
+{
+    uint64_t all_ns = row->component_ns[COMPONENT_OVERHEAD];
+    return all_ns > row->kernel_overhead_ns ? all_ns - row->kernel_overhead_ns : 0;
+}
+
+/* Of threads that samples know: what they tell over what was told, at least 1. */
+static double times_told(const struct profile *profile, const struct trace *trace,
+                         const struct sampled_time *time)
+{
+    double sampled_ns = 0, all_told_ns = 0;
+    VEC_EACH (row, &profile->threads, struct profile_thread) {
+        if (!has_samples(trace, time, row->thread))
+            continue;
+        sampled_ns += (double)time->of_ns[row->thread];
+        all_told_ns += (double)told_ns(row);
+    }
+    return all_told_ns > 0 && sampled_ns > CLEARLY * all_told_ns ? sampled_ns / all_told_ns : 1;
+}
+
+void recording_cost__check(struct profile *profile, const struct trace *trace,
+                           const struct symbols *symbols)
+{
+    struct sampled_time time = sampled_time__of(trace, symbols, is_in_recorder, NULL);
+    double times = time.count < SAMPLES_LEAST ? 1 : times_told(profile, trace, &time);
+    VEC_EACH (row, &profile->threads, struct profile_thread) {
+        if (times <= 1 || !has_samples(trace, &time, row->thread))
+            continue;
+        uint64_t more_ns = (uint64_t)((times - 1) * (double)told_ns(row));
+        if (more_ns > row->component_ns[COMPONENT_RUNNING])
+            more_ns = row->component_ns[COMPONENT_RUNNING];
+        row->component_ns[COMPONENT_RUNNING] -= more_ns;
+        row->component_ns[COMPONENT_OVERHEAD] += more_ns;
+        profile->overhead_ns += more_ns;
+    }
+    sampled_time__free(&time);
+}
