@@ -20,6 +20,7 @@ struct sampled_time sampled_time__of(const struct trace *trace, const struct sym
             symbols ? symbols__get(symbols, trace__serial_of(trace, thread), sample->instruction)
                     : NULL;
         time.ns[thread] += sample->weight_ns;
+        time.samples++;
         if (!asks(context, thread, symbol))
             continue;
         time.of_ns[thread] += sample->weight_ns;

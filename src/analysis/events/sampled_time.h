@@ -11,9 +11,9 @@
 #include "format/symbols.h"
 
 struct sampled_time {
-    uint64_t *ns;    /* of all samples, by trace__threads */
-    uint64_t *of_ns; /* of those that are asked for, likewise */
-    uint32_t count;  /* of these */
+    uint64_t *ns;            /* of all samples, by trace__threads */
+    uint64_t *of_ns;         /* of those that are asked for, likewise */
+    uint32_t samples, count; /* all; of those that are asked for */
 };
 
 /* Whether a sample's code is asked for. symbol: where it is; NULL: not known. */

@@ -26,7 +26,8 @@ struct loss {
     bool sleeps_stay;    /* who is waited for sleeps meanwhile: that is what it has to do */
     bool is_small_calls; /* that pass little: they need not be, and what they pass stays */
     bool on_cpu;         /* what is lost is time on a CPU */
-    bool in_bulk;        /* much is handed over at a time: what each wait took of a CPU goes, too */
+    double in_bulk;      /* 0 … 1: much is handed over at a time: that part of what each wait took
+                            of a CPU goes, too */
     const uint64_t *lost; /* by trace__threads */
     const uint64_t *with; /* CPU time of threads that goes with the loss, likewise; NULL: none */
     uint64_t end;         /* of the last one that loses */
@@ -229,7 +230,7 @@ static uint64_t transfer_cpu_of(const struct loss *loss, size_t thread)
  * way takes CPU time, too, where it spins, or goes into the kernel and out again: that is no work.
  * What hands work over has to do so still. So have those who are served, to more servers; two that
  * only wait for each other may pass on much at a time, and a message takes what the quickest one
- * took. */
+ * took. What the program's own code took for what is handed over, as samples tell, stays. */
 static uint64_t left_cpu_of(const struct loss *loss, size_t thread)
 {
     const struct profile_thread *row = profile_thread_at(loss->finder, thread);
@@ -245,7 +246,10 @@ static uint64_t left_cpu_of(const struct loss *loss, size_t thread)
     work_ns = ns__without(work_ns, work_with(loss, thread));
     if (loss->binding == BOUND_BY_ANSWERS)
         work_ns += least_of_messages(loss->finder, (uint32_t)thread);
-    return ns__smaller(left_ns, work_ns);
+    if (loss->in_bulk && loss->finder->own)
+        work_ns = ns__larger(work_ns, loss->finder->own[thread].ns);
+    double part = loss->in_bulk > 0 ? loss->in_bulk : 1;
+    return left_ns - (uint64_t)(part * (double)ns__without(left_ns, work_ns));
 }
 
 /* What of its life goes with the loss: the less it works, the less it waits for a CPU, too. */
@@ -590,7 +594,7 @@ void finding__set_estimate(const struct finder *finder, struct finding *finding,
                         .category = finding->category,
                         .sleeps_stay = waits_for_sleepers(finder, finding),
                         .is_small_calls = is_of_small_calls(finder, finding),
-                        .in_bulk = finding->is_herd, /* who is woken for nothing need not wake */
+                        .in_bulk = finding->in_vain, /* who is woken for nothing need not wake */
                         .lost = lost};
     bool has_more = finding__is_for_lock(finding) || is_of_memory(finding->category);
     bool is_handed = has_handover(finder, finding), is_assumed;
@@ -603,7 +607,7 @@ void finding__set_estimate(const struct finder *finder, struct finding *finding,
     if (may_be_bulk) {
         bool is_of_bulk;
         loss.with = with;
-        loss.in_bulk = true;
+        loss.in_bulk = finding->in_vain > 0 ? finding->in_vain : 1;
         finding->wall_gain[1] = fmax(finding->wall_gain[1], gain_without(&loss, &is_of_bulk));
     }
     free(with);

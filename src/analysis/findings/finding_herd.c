@@ -90,12 +90,14 @@ static void add_herd(struct finder *finder, uint32_t place, double vain)
     finding->place = program_frame__of_class(finder->symbols, &class->what);
     finding->has_object = true;
     finding->objects = 1;
-    finding->is_herd = true;
+    finding->in_vain = vain;
     finding->confidence = CONFIDENCE_ESTIMATED;
     vec__push(&finding->classes, &place);
     for (size_t i = 0; i < finder->profile->threads.count; i++)
         finding->lost_ns += finder->findings->had_work[i] ? lost[i] : 0;
-    finding__set_estimate(finder, finding, lost);
+    finding__set_estimate(finder, finding, lost); /* and what waking costs, with it */
+    if (by && finder->own)
+        finding->lost_ns += (uint64_t)(vain * (double)finder->own[by->thread].waking_ns);
     finding__forget_gain_of_half(finder, finding);
     free(lost);
 }

@@ -1,14 +1,19 @@
 #include "analysis/findings/internal.h"
 
+#include "analysis/events/sampled_time.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#define SAMPLES_LEAST 32
+#define SAMPLED_WELL 2 /* times as much as samples stand for, or as they stand for too much */
+
 /* Who gives a lock back that others wait for goes into the kernel to wake one, and the kernel tells
  * how long it handled a page fault, not what the way to it and back took. That is in no call which
  * is recorded: it looks like work. What the kernel had of the CPUs is known of the whole run,
- * so it is what is left when all is taken off that it did otherwise. */
+ * so it is what is left when all is taken off that it did otherwise. Which threads it was for,
+ * samples tell: they are of the program's own code alone. */
 
 /* CPU time in calls and waits, faults, and the kernel's records: nearly all of it is the kernel's.
  */
@@ -36,6 +41,12 @@ static uint64_t waking_ns(const struct finder *finder)
     return session->finished ? ns__without(session->system_ns, explained) : 0;
 }
 
+static bool is_recorder(const void *context, uint32_t thread, const struct symbol *symbol)
+{
+    (void)context, (void)thread;
+    return symbol && symbol__is_stub(symbol);
+}
+
 static uint64_t sum_of(const uint64_t *ns, size_t count)
 {
     uint64_t sum = 0;
@@ -44,13 +55,56 @@ static uint64_t sum_of(const uint64_t *ns, size_t count)
     return sum;
 }
 
+/* How much time a sample's time stands for: what all threads spent in their own code is known; 0:
+ * samples do not tell of it. */
+static double times_sampled(const struct finder *finder, const struct sampled_time *time)
+{
+    const struct heurt_session *session = trace__session(finder->trace);
+    double own_ns = (double)ns__without(session->cpu_ns, session->system_ns);
+    double sampled_ns = (double)sum_of(time->ns, finder->profile->threads.count);
+    double times = sampled_ns > 0 && session->finished ? own_ns / sampled_ns : 0;
+    bool is_sampled_well = times >= 1 / SAMPLED_WELL && times <= SAMPLED_WELL;
+    return time->samples >= SAMPLES_LEAST && is_sampled_well ? times : 0;
+}
+
+struct own_time *waking__own_times(const struct finder *finder)
+{
+    struct sampled_time time = sampled_time__of(finder->trace, finder->symbols, is_recorder, NULL);
+    size_t count = finder->profile->threads.count;
+    double times = times_sampled(finder, &time);
+    struct own_time *own = times > 0 ? memory__zeroed(count + 1, sizeof *own) : NULL;
+    for (size_t i = 0; own && i < count; i++) {
+        const struct profile_thread *row = profile_thread_at(finder, i);
+        uint64_t user_ns = (uint64_t)(times * (double)time.ns[i]);
+        own[i].ns = (uint64_t)(times * (double)(time.ns[i] - time.of_ns[i]));
+        own[i].waking_ns = finder->findings->had_work[i]
+                               ? ns__without(thread__cpu_ns(row), user_ns + explained_ns(row))
+                               : 0;
+    }
+    sampled_time__free(&time);
+    return own;
+}
+
 static bool takes_the_kernel(enum class_kind kind)
 {
     return kind == CLASS_FAULT || kind == CLASS_LOCK || kind == CLASS_CONDITION ||
            kind == CLASS_BARRIER || kind == CLASS_SEMAPHORE || kind == CLASS_FUTEX;
 }
 
-/* What waits that others end, and page faults, lost, all together. */
+/* What waits that others end, and page faults, lost of the thread's time. */
+static uint64_t waits_ns(const struct finder *finder, size_t thread)
+{
+    uint64_t ns = 0;
+    VEC_EACH (class, &finder->profile->classes, struct profile_class) {
+        if (!takes_the_kernel(class->what.at.kind))
+            continue;
+        VEC_EACH (row, &class->threads, struct profile_thread_row)
+            ns += row->thread == thread ? row->excess_ns : 0;
+    }
+    return ns;
+}
+
+/* What they lost, all together. */
 static uint64_t all_waits_ns(const struct finder *finder)
 {
     uint64_t ns = 0;
@@ -84,14 +138,23 @@ static uint64_t most_waking_ns(const struct finder *finder, const struct finding
                                          : UINT64_MAX;
 }
 
+/* The kernel's time for waking that went to the thread, and to what is lost of its waits. */
+static double waking_for(const struct finder *finder, const uint64_t *lost, size_t thread,
+                         uint64_t all_lost_ns)
+{
+    uint64_t all_ns = finder->own ? waits_ns(finder, thread) : all_lost_ns;
+    double kernel_ns = (double)(finder->own ? finder->own[thread].waking_ns : waking_ns(finder));
+    all_ns = ns__larger(all_ns, lost[thread]);
+    return all_ns ? kernel_ns * (double)lost[thread] / (double)all_ns : 0;
+}
+
 static void add_waking(const struct finder *finder, const struct finding *finding,
                        const uint64_t *lost, uint64_t *ns)
 {
     size_t count = finder->profile->threads.count;
     uint64_t all_ns = ns__larger(all_waits_ns(finder), sum_of(lost, count));
-    uint64_t waking = all_ns ? waking_ns(finder) : 0;
-    for (size_t i = 0; waking && i < count; i++)
-        ns[i] += ns__smaller((uint64_t)((double)waking * (double)lost[i] / (double)all_ns),
+    for (size_t i = 0; i < count; i++)
+        ns[i] += ns__smaller((uint64_t)waking_for(finder, lost, i, all_ns),
                              most_waking_ns(finder, finding, i));
 }
 

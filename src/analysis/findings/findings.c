@@ -432,6 +432,8 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
         finder.findings->idle_ns += finder.findings->had_work[i] ? finder.idle_ns[i] : 0;
         finder.findings->runnable_ns += finder.findings->had_work[i] ? finder.woken_ns[i] : 0;
     }
+    struct own_time *own = waking__own_times(&finder);
+    finder.own = own;
     finder.findings->sharings = sharings__find(trace, symbols);
     add_groups(&finder);
     finder__add_herds(&finder);
@@ -453,6 +455,7 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
     findings__rank(finder.findings);
     free(finder.idle_ns);
     free(finder.woken_ns);
+    free(own);
     free(partner);
     return finder.findings;
 }
@@ -494,7 +497,7 @@ bool finding__can_be_replayed(const struct profile *profile, const struct findin
 {
     if (finding->is_of_some)
         return finding->removed.count > 0;
-    if (finding->is_assumed || finding->is_herd || finding->beside_ns ||
+    if (finding->is_assumed || finding->in_vain > 0 || finding->beside_ns ||
         finding->classes.count == 0)
         return false;
     uint32_t process = profile_class_at(profile, finding->leader)->what.at.process;

@@ -133,7 +133,8 @@ struct finding {
     double wall_gain[2];        /* at least, at most; 1, 1: none */
     uint64_t wall_without_ns;   /* what the run would take with the middle of that */
     bool is_gil;                /* LOCK: CPython's */
-    bool is_herd;               /* CONDITION: most of those that are woken find nothing */
+    double in_vain;             /* CONDITION: that part of those that are woken find nothing, most
+                                   of them; 0: it is not so */
     enum join_order join_order; /* of JOIN */
     bool is_assumed; /* the gain hangs on threads that serve or run until they are told to end, on
                         room between the ends of a hand-over, or on answers that need not be waited

@@ -57,6 +57,12 @@ struct candidate {
     bool is_taken;
 };
 
+/* Of a thread's CPU time. */
+struct own_time {
+    uint64_t ns;        /* in the program's code and libraries, not in the kernel */
+    uint64_t waking_ns; /* in the kernel for waking others: for nothing else that is known */
+};
+
 struct finder {
     const struct trace *trace;
     const struct symbols *symbols;
@@ -68,7 +74,8 @@ struct finder {
     double shortage; /* 0 … 1: how far waits in which somebody wanted a CPU are the machine's */
     double used; /* 0 … 1: how far all CPUs were busy; by that the shortage counts in waits that
                     others end: 0 at half of them */
-    const uint32_t *partner; /* by class: the class at the other end of a hand-over; NO_GROUP */
+    const struct own_time *own; /* by thread; NULL: not known */
+    const uint32_t *partner;    /* by class: the class at the other end of a hand-over; NO_GROUP */
 };
 
 static inline const struct profile_class *profile_class_at(const struct profile *profile,
@@ -241,6 +248,8 @@ void finding__estimate_gain(const struct finder *finder, struct finding *finding
 /* How often the thread waited for others, about: of an object's waits it has the part that it has
  * of their time. */
 uint64_t finder__waits_of(const struct finder *finder, uint32_t thread);
+/* By thread, as samples tell; free() it. NULL: they do not. */
+struct own_time *waking__own_times(const struct finder *finder);
 /* By thread: CPU time that is no part of the waits for a lock, and goes with them: the kernel's for
  * waking others or on the way to page faults, as it seems, in proportion to lost of all that waits
  * for threads lost; and what the lock's own cache line cost while others had it, or the code that

@@ -155,7 +155,7 @@ static bool is_queue(const struct report *report, const struct finding *finding)
 
 static const char *doing_of(const struct report *report, const struct finding *finding)
 {
-    if (finding->is_herd)
+    if (finding->in_vain > 0)
         return "Threads are woken for nothing, and wait again";
     if (finding->join_order == JOIN_IN_ORDER)
         return "Threads are waited for in the order of their start, while others are done";
