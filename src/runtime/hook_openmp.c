@@ -1,5 +1,5 @@
-/* hook_openmp.c: critical sections, locks and barriers of OpenMP, of gcc's runtime (libgomp) and of
- * LLVM's (libomp), by the names that compilers call.
+/* hook_openmp.c: critical and ordered sections, locks and barriers of OpenMP, of gcc's runtime
+ * (libgomp) and of LLVM's (libomp), by the names that compilers call.
  *
  * libheurt needs neither of them: which one a call is for is found at the first call.  Mostly it is
  * the one in the program's global scope, as without us; where a plugin brought its own, that of the
@@ -30,6 +30,8 @@
     X(GOMP_critical_end, void, (void))                                                        \
     X(GOMP_critical_name_start, void, (void **))                                              \
     X(GOMP_critical_name_end, void, (void **))                                                \
+    X(GOMP_ordered_start, void, (void))                                                       \
+    X(GOMP_ordered_end, void, (void))                                                         \
     X(GOMP_atomic_start, void, (void))                                                        \
     X(GOMP_atomic_end, void, (void))                                                          \
     X(omp_get_num_threads, int, (void))                                                       \
@@ -48,6 +50,8 @@
     X(__kmpc_critical, void, (void *, int32_t, void *))                                       \
     X(__kmpc_critical_with_hint, void, (void *, int32_t, void *, uint32_t))                   \
     X(__kmpc_end_critical, void, (void *, int32_t, void *))                                   \
+    X(__kmpc_ordered, void, (void *, int32_t))                                                \
+    X(__kmpc_end_ordered, void, (void *, int32_t))                                            \
     X(__kmpc_barrier, void, (void *, int32_t))                                                \
     X(GOMP_parallel, void, (void (*)(void *), void *, unsigned, unsigned))                    \
     X(GOMP_parallel_sections, void, (void (*)(void *), void *, unsigned, unsigned, unsigned)) \
@@ -81,6 +85,24 @@ static const char *const names[] = {
     OPENMP_FUNCTIONS(OPENMP_NAME)
 #undef OPENMP_NAME
 };
+
+/* What the sections without a name share, atomic updates that are none of the processor's, and
+ * what is done in the order of a loop. */
+static const char omp_critical_without_a_name, omp_atomic, omp_ordered;
+#define UNNAMED (&omp_critical_without_a_name)
+#define ATOMIC (&omp_atomic)
+#define ORDERED (&omp_ordered)
+
+/* What is not called by a name of the program's gets one with the first call. */
+static void name_object(enum openmp_function which)
+{
+    if (which == OPENMP_GOMP_critical_start)
+        define__object(UNNAMED, "critical(unnamed)");
+    else if (which == OPENMP_GOMP_atomic_start)
+        define__object(ATOMIC, "atomic");
+    else if (which == OPENMP_GOMP_ordered_start || which == OPENMP___kmpc_ordered)
+        define__object(ORDERED, "ordered");
+}
 
 /* ---- the real functions ---------------------------------------------------------------------- */
 
@@ -126,6 +148,7 @@ static long nothing(void)
 static __attribute__((noinline)) void *find(enum openmp_function which, const void *site)
 {
     heurt_thread.inside++;
+    name_object(which);
     void *found = dlsym(RTLD_NEXT, names[which]);
     if (found)
         __atomic_store_n(&heurt_state.openmp.functions[which], found, __ATOMIC_RELEASE);
@@ -177,7 +200,7 @@ static inline uint64_t entry_tick(const struct thread *thread)
 /* The wait that was not told as it began. */
 static void waited_after_all(struct thread *thread, uint64_t site, const void *lock, uint64_t since)
 {
-    hook__stack(thread, site, lock);
+    hook__stack_at(thread, site, lock, since);
     uint64_t *at = event__claim(thread, 3);
     if (!at)
         return;
@@ -187,84 +210,103 @@ static void waited_after_all(struct thread *thread, uint64_t site, const void *l
     lock__write_wait_ended(thread, since, lock, 0);
 }
 
-#define ENTER(lock, name, arguments)                                           \
-    do {                                                                       \
-        __typeof__(&name) enter = OPENMP_REAL(name);                           \
-        struct thread *thread = hook__thread();                                \
-        uint64_t site = SITE(HEURT_LOCK_CRITICAL), since = entry_tick(thread); \
-        bool waits = thread && is_taken(lock);                                 \
-        if (waits)                                                             \
-            since = lock__wait_begins(thread, site, lock);                     \
-        wait__is_told(thread, true);                                           \
-        enter arguments;                                                       \
-        wait__is_told(thread, false);                                          \
-        set_taken(lock, true);                                                 \
-        if (waits)                                                             \
-            lock__wait_ended(thread, since, lock, 0);                          \
-        else if (since && clock__tick() - since > LONG_TICKS)                  \
-            waited_after_all(thread, site, lock, since);                       \
-        else if (thread)                                                       \
-            lock__acquired(thread, site, lock, false);                         \
+#define ENTER(kind, lock, name, arguments)                      \
+    do {                                                        \
+        __typeof__(&name) enter = OPENMP_REAL(name);            \
+        struct thread *thread = hook__thread();                 \
+        uint64_t site = SITE(kind), since = entry_tick(thread); \
+        bool waits = thread && is_taken(lock);                  \
+        if (waits)                                              \
+            since = lock__wait_begins(thread, site, lock);      \
+        wait__is_told(thread, true);                            \
+        enter arguments;                                        \
+        wait__is_told(thread, false);                           \
+        set_taken(lock, true);                                  \
+        if (waits)                                              \
+            lock__wait_ended(thread, since, lock, 0);           \
+        else if (since && clock__tick() - since > LONG_TICKS)   \
+            waited_after_all(thread, site, lock, since);        \
+        else if (thread)                                        \
+            lock__acquired(thread, site, lock, false);          \
     } while (0)
 
-#define LEAVE(lock, real)                                             \
-    do {                                                              \
-        struct thread *thread = hook__thread();                       \
-        if (thread)                                                   \
-            lock__releasing(thread, SITE(HEURT_LOCK_CRITICAL), lock); \
-        set_taken(lock, false);                                       \
-        real;                                                         \
+#define LEAVE(kind, lock, real)                        \
+    do {                                               \
+        struct thread *thread = hook__thread();        \
+        if (thread)                                    \
+            lock__releasing(thread, SITE(kind), lock); \
+        set_taken(lock, false);                        \
+        real;                                          \
     } while (0)
-
-/* What the sections without a name share, and atomic updates that are none of the processor's. */
-static const char omp_critical_without_a_name, omp_atomic;
-#define UNNAMED (&omp_critical_without_a_name)
-#define ATOMIC (&omp_atomic)
 
 EXPORT void GOMP_critical_start(void)
 {
-    ENTER(UNNAMED, GOMP_critical_start, ());
+    ENTER(HEURT_LOCK_CRITICAL, UNNAMED, GOMP_critical_start, ());
 }
 
 EXPORT void GOMP_critical_end(void)
 {
-    LEAVE(UNNAMED, OPENMP_REAL(GOMP_critical_end)());
+    LEAVE(HEURT_LOCK_CRITICAL, UNNAMED, OPENMP_REAL(GOMP_critical_end)());
 }
 
 EXPORT void GOMP_critical_name_start(void **section)
 {
-    ENTER(section, GOMP_critical_name_start, (section));
+    ENTER(HEURT_LOCK_CRITICAL, section, GOMP_critical_name_start, (section));
 }
 
 EXPORT void GOMP_critical_name_end(void **section)
 {
-    LEAVE(section, OPENMP_REAL(GOMP_critical_name_end)(section));
+    LEAVE(HEURT_LOCK_CRITICAL, section, OPENMP_REAL(GOMP_critical_name_end)(section));
 }
 
 EXPORT void GOMP_atomic_start(void)
 {
-    ENTER(ATOMIC, GOMP_atomic_start, ());
+    ENTER(HEURT_LOCK_CRITICAL, ATOMIC, GOMP_atomic_start, ());
 }
 
 EXPORT void GOMP_atomic_end(void)
 {
-    LEAVE(ATOMIC, OPENMP_REAL(GOMP_atomic_end)());
+    LEAVE(HEURT_LOCK_CRITICAL, ATOMIC, OPENMP_REAL(GOMP_atomic_end)());
 }
 
 EXPORT void __kmpc_critical(void *location, int32_t thread_number, void *section)
 {
-    ENTER(section, __kmpc_critical, (location, thread_number, section));
+    ENTER(HEURT_LOCK_CRITICAL, section, __kmpc_critical, (location, thread_number, section));
 }
 
 EXPORT void __kmpc_critical_with_hint(void *location, int32_t thread_number, void *section,
                                       uint32_t hint)
 {
-    ENTER(section, __kmpc_critical_with_hint, (location, thread_number, section, hint));
+    ENTER(HEURT_LOCK_CRITICAL, section, __kmpc_critical_with_hint,
+          (location, thread_number, section, hint));
 }
 
 EXPORT void __kmpc_end_critical(void *location, int32_t thread_number, void *section)
 {
-    LEAVE(section, OPENMP_REAL(__kmpc_end_critical)(location, thread_number, section));
+    LEAVE(HEURT_LOCK_CRITICAL, section,
+          OPENMP_REAL(__kmpc_end_critical)(location, thread_number, section));
+}
+
+/* Who is not next waits, and the section may be free meanwhile: that is seen by how long it took.
+ */
+EXPORT void GOMP_ordered_start(void)
+{
+    ENTER(HEURT_LOCK_ORDERED, ORDERED, GOMP_ordered_start, ());
+}
+
+EXPORT void GOMP_ordered_end(void)
+{
+    LEAVE(HEURT_LOCK_ORDERED, ORDERED, OPENMP_REAL(GOMP_ordered_end)());
+}
+
+EXPORT void __kmpc_ordered(void *location, int32_t thread_number)
+{
+    ENTER(HEURT_LOCK_ORDERED, ORDERED, __kmpc_ordered, (location, thread_number));
+}
+
+EXPORT void __kmpc_end_ordered(void *location, int32_t thread_number)
+{
+    LEAVE(HEURT_LOCK_ORDERED, ORDERED, OPENMP_REAL(__kmpc_end_ordered)(location, thread_number));
 }
 
 /* ---- locks ----------------------------------------------------------------------------------- */
@@ -364,7 +406,7 @@ static void barrier__met(struct thread *thread, uint64_t site, uint64_t since)
     wait__is_told(thread, false);
     if (!thread || heurt_state.openmp.has_tasks)
         return;
-    hook__stack(thread, site, NULL);
+    hook__stack_at(thread, site, NULL, since);
     uint64_t *at = event__claim(thread, 3);
     if (!at)
         return;
@@ -491,7 +533,7 @@ static void master__waited(const struct parallel *parallel)
         return;
     uint64_t site = HEURT_SITE(HEURT_SITE_ADDRESS(parallel->site), HEURT_BARRIER_OPENMP_TEAM);
     uintptr_t object = (uintptr_t)thread; /* several may call regions at one place */
-    hook__stack(thread, site, (const void *)object);
+    hook__stack_at(thread, site, (const void *)object, since);
     uint64_t *at = event__claim(thread, 3);
     if (!at)
         return;

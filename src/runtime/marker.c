@@ -80,7 +80,7 @@ static void enter(struct thread *thread, uint32_t id)
 {
     instructions__tell(thread);
     if (heurt_state.settings.stack_every)
-        stack__consider(thread, id);
+        stack__consider(thread, id, 0);
     function__write(thread, id);
 }
 

@@ -191,7 +191,7 @@ struct marked_region {
 };
 
 /* What hook_openmp.c knows. */
-#define OPENMP_FUNCTIONS_MAX 48
+#define OPENMP_FUNCTIONS_MAX 56
 #define OPENMP_SITES 64
 #define OPENMP_TAKEN 64
 struct openmp_site {
@@ -577,8 +577,8 @@ static inline bool program__is_single_threaded(void)
 
 /* Takes a call stack when this occurrence of the class is the first or an N-th one, or one of the
  * few that are taken sooner, at growing distances. key: site and object. Called just before the
- * event that it belongs to, from the hook itself. */
-void stack__consider(struct thread *thread, uint64_t key);
+ * event that it belongs to, from the hook itself. tick: of that event; 0: now. */
+void stack__consider(struct thread *thread, uint64_t key, uint64_t tick);
 
 /* The same for a patched function at its entry, whose counter has run out.
  * registers: rip rsp rbp rbx r12 r13 r14 r15. */
@@ -590,7 +590,10 @@ static inline uint64_t class__hash(uint64_t key)
     return key * 0x9e3779b97f4a7c15ull >> 40;
 }
 
-static inline void hook__stack(struct thread *thread, uint64_t site, const void *object)
+/* tick: of the event that it belongs to, of which is told when it is long over; 0: now. What
+ * happened in between would else come before it. */
+static inline void hook__stack_at(struct thread *thread, uint64_t site, const void *object,
+                                  uint64_t tick)
 {
     if (!heurt_state.settings.stack_every)
         return;
@@ -603,7 +606,12 @@ static inline void hook__stack(struct thread *thread, uint64_t site, const void 
             return;
         }
     }
-    stack__consider(thread, key);
+    stack__consider(thread, key, tick);
+}
+
+static inline void hook__stack(struct thread *thread, uint64_t site, const void *object)
+{
+    hook__stack_at(thread, site, object, 0);
 }
 
 /* Before the leave event of a wait that lasted longer than thread->long_wait: takes a call stack of

@@ -122,7 +122,7 @@ static uint32_t next_gap(uint32_t gap)
     return gap < most / GAP_GROWS ? gap * GAP_GROWS : most;
 }
 
-void stack__consider(struct thread *thread, uint64_t key)
+void stack__consider(struct thread *thread, uint64_t key, uint64_t tick)
 {
     if (!thread->countdowns) {
         event__refill(NULL, 0);
@@ -148,7 +148,7 @@ void stack__consider(struct thread *thread, uint64_t key)
         return;
     found->gap = next_gap(found->gap);
     found->left = (int32_t)found->gap - 1;
-    take_here(thread, 0);
+    take_here(thread, tick);
 }
 
 /* ---- long waits ------------------------------------------------------------------------------ */

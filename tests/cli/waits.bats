@@ -83,7 +83,7 @@ once_in() {
     [ "$(json 'classes[function=sigwait].count' | sum)" = 1 ]
 }
 
-@test "critical sections and barriers of OpenMP are locks and barriers, by the program's own places" {
+@test "critical and ordered sections and barriers of OpenMP are locks and barriers, by the program's own places" {
     [ -x "$PROGRAMS/openmp" ] || skip "no OpenMP here"
     local regions=10 threads
     record -o t --quiet --no-choice "$PROGRAMS/openmp"
@@ -91,6 +91,9 @@ once_in() {
     report_json t
     threads=$(sed -n 's/^threads=//p' <<<"$output")
     [ "$(json 'classes[function=omp critical].count' | sum)" = "$(sed -n 's/^critical=//p' <<<"$output")" ]
+    [ "$(json 'classes[function=omp ordered].count' | sum)" = "$(sed -n 's/^ordered=//p' <<<"$output")" ]
+    json 'classes[function=omp ordered].object_name' | grep -x ordered
+    json 'classes[function=omp critical].object_name' | grep -xF 'critical(unnamed)'
     # The end of the loop, and the one that is called.
     [ "$(json 'classes[function=omp barrier].count' | sum)" = $((2 * regions * threads)) ]
     if ldd "$PROGRAMS/openmp" | grep -q libgomp; then # of the first region at least

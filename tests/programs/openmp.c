@@ -1,5 +1,5 @@
-/* openmp.c: a parallel sum in which one thread has more to do, with a critical section and
- * barriers; the sum is checked. */
+/* openmp.c: a parallel sum in which one thread has more to do, with a critical section, barriers,
+ * and a loop with an ordered section; the sum and the order are checked. */
 #include "known.h"
 
 #include <omp.h>
@@ -7,7 +7,7 @@
 #ifndef OPENMP_REGIONS
 #define OPENMP_REGIONS 10
 #endif
-enum { THREADS = 4, REGIONS = OPENMP_REGIONS, ITEMS = 4000 };
+enum { THREADS = 4, REGIONS = OPENMP_REGIONS, ITEMS = 4000, TURNS = 40 };
 
 double known_item(long item);
 
@@ -39,10 +39,18 @@ int main(void)
                 known_item(0);
         }
     }
+    long turns = 0, in_turn = 0;
+#pragma omp parallel for ordered schedule(static, 1) num_threads(THREADS)
+    for (long i = 0; i < TURNS; i++) {
+#pragma omp ordered
+        in_turn += turns++ == i;
+    }
+    KNOWN_CHECK(in_turn == TURNS);
     KNOWN_CHECK(sum == expected * REGIONS && criticals == (long)THREADS * REGIONS);
     known__number("known_item", ITEMS + REGIONS * (ITEMS + 1));
     known__number("threads", THREADS);
     known__number("critical", criticals);
+    known__number("ordered", turns);
     known__number("sum", (long long)sum);
     return 0;
 }

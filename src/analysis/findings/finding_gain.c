@@ -347,13 +347,40 @@ static uint64_t sooner_ns(const struct loss *loss, size_t thread)
                : (uint64_t)(loss->sooner * (double)(ns[COMPONENT_NETWORK] + ns[COMPONENT_MESSAGE]));
 }
 
+/* Of the class's waits, the part that is for losers. */
+static double part_for_losers(const struct loss *loss, const struct profile_class *class)
+{
+    uint64_t for_ns = 0, all_ns = 0;
+    VEC_EACH (blame, &class->blames, struct profile_blame) {
+        all_ns += blame->wait_ns;
+        if (blame->thread != UINT32_MAX && loses(loss, blame->thread))
+            for_ns += blame->wait_ns;
+    }
+    return all_ns ? (double)for_ns / (double)all_ns : 0;
+}
+
+/* What a thread that loses nothing itself would wait less at barriers for those that do. */
+static uint64_t late_ns(const struct loss *loss, size_t thread)
+{
+    double ns = 0;
+    uint64_t most_ns = 0;
+    if (loss->binding != BOUND_BY_EXCLUSION || loses(loss, thread))
+        return 0;
+    VEC_EACH (loser, &loss->losers, uint32_t)
+        most_ns = ns__larger(most_ns, loss->lost[*loser]);
+    VEC_EACH (class, &loss->finder->profile->classes, struct profile_class)
+        if (class->what.at.kind == CLASS_BARRIER && !class->idle)
+            ns += part_for_losers(loss, class) * (double)class__sum_on(class, thread);
+    return ns__smaller((uint64_t)ns, most_ns);
+}
+
 /* How long a thread with work of its own takes: an answer that it waits for takes at least what is
  * done for it, its share by the time it waits. */
 static uint64_t chain_of(const struct loss *loss, const struct work *work, size_t thread)
 {
     const struct profile_thread *row = profile_thread_at(loss->finder, thread);
     uint64_t slept_ns = loss->sleeps_stay ? row->component_ns[COMPONENT_SLEEP] : 0;
-    uint64_t gone_ns = gone_of(loss, thread) + sooner_ns(loss, thread) +
+    uint64_t gone_ns = gone_of(loss, thread) + sooner_ns(loss, thread) + late_ns(loss, thread) +
                        ns__without(loss->finder->idle_ns[thread], slept_ns);
     uint64_t rest_ns = ns__without(profile_thread_at(loss->finder, thread)->lifetime_ns,
                                    gone_ns + overhead_of(loss, thread));

@@ -83,15 +83,11 @@ static const struct field_shape shapes[HEURT_EVENT_LOCK_HELD + 1] = {
 static const char *lock_kind(uint32_t how)
 {
     static const char *const kinds[] = {
-        [HEURT_LOCK_MUTEX] = "mutex",
-        [HEURT_LOCK_READ] = "read",
-        [HEURT_LOCK_WRITE] = "write",
-        [HEURT_LOCK_SPIN] = "spin",
-        [HEURT_LOCK_RW_ANY] = "read or write",
-        [HEURT_LOCK_CRITICAL] = "critical",
-        [HEURT_LOCK_OPENMP] = "omp",
-        [HEURT_LOCK_STREAM] = "FILE",
-        [HEURT_LOCK_FILE] = "file",
+        [HEURT_LOCK_MUTEX] = "mutex",          [HEURT_LOCK_READ] = "read",
+        [HEURT_LOCK_WRITE] = "write",          [HEURT_LOCK_SPIN] = "spin",
+        [HEURT_LOCK_RW_ANY] = "read or write", [HEURT_LOCK_CRITICAL] = "critical",
+        [HEURT_LOCK_OPENMP] = "omp",           [HEURT_LOCK_ORDERED] = "ordered",
+        [HEURT_LOCK_STREAM] = "FILE",          [HEURT_LOCK_FILE] = "file",
     };
     return how < sizeof kinds / sizeof kinds[0] && kinds[how] ? kinds[how] : "?";
 }

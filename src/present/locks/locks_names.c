@@ -20,6 +20,7 @@ const char *object__noun(const struct sync_object *object)
            : object->lock == HEURT_LOCK_STREAM   ? "FILE"
            : object->lock == HEURT_LOCK_FILE     ? "file lock"
            : object->lock == HEURT_LOCK_CRITICAL ? "critical section"
+           : object->lock == HEURT_LOCK_ORDERED  ? "ordered section"
            : object->lock == HEURT_LOCK_OPENMP   ? "OpenMP lock"
                                                  : "mutex";
 }
