@@ -287,6 +287,7 @@ static uint64_t ns_of(const struct timespec *time)
 #define ASKING_NS 10000000u
 #define PATIENT_NS 1000000000u
 #define ASKING_WORDS 12
+#define UNEVEN 3
 
 /* Whether the thread, since it slept, did nothing but look at what a lock guards. */
 static bool only_looked(const struct thread *thread)
@@ -313,6 +314,15 @@ static bool is_asking(const struct thread *thread, uint64_t site, uint64_t polli
            clock__tick() - last->tick <= ASKING_TICKS + slept / ASKING_PART && only_looked(thread);
 }
 
+/* Who asks sleeps as long as before, or becomes clearly more patient, and begins anew now and then;
+ * who sleeps for what a sleep stands for does so as it comes. Whether it does, with this sleep. */
+static bool is_uneven(struct poll *last, uint64_t ns)
+{
+    bool is_even = ns == last->ns || ns >= last->ns + last->ns / 4;
+    last->uneven = is_even ? last->uneven - (last->uneven > 0) : UNEVEN;
+    return last->uneven >= UNEVEN - 1;
+}
+
 /* Whether the thread was refused a lock right before: it will ask again, however long it sleeps. */
 static bool was_refused(const struct thread *thread)
 {
@@ -327,7 +337,8 @@ static struct thread *sleep__begin(uint64_t *site, uint64_t ns)
     if (!thread)
         return NULL;
     uint64_t polling = *site | HEURT_SITE(0, HEURT_SLEEP_POLLS);
-    if (was_refused(thread) || is_asking(thread, *site, polling, ns)) {
+    if (was_refused(thread) ||
+        (is_asking(thread, *site, polling, ns) && !is_uneven(&thread->poll, ns))) {
         *site = polling;
         if (thread->poll.site == polling && poll__goes_on(thread, polling, UINT64_MAX))
             return thread;

@@ -78,6 +78,7 @@ struct poll {
     uint64_t leave;       /* that event's word */
     uint64_t tick, ticks; /* when its last call returned; how long that took */
     uint64_t ns;          /* that a sleep asked for */
+    unsigned uneven;      /* how uneven sleeps in a row are: those of who asks are not */
     uint64_t pause;       /* ticks of that PAUSED; 0: there is none */
     uint64_t pause_word;
 };

@@ -59,6 +59,12 @@ record_waits() { # KIND
     [ -z "$(classes yield count)" ]
 }
 
+@test "sleeps that are now longer and now shorter ask for nothing" {
+    record_waits stands
+    # The first ones may look as if they did.
+    is_number_above 40 "$(classes sleep count | sum)"
+}
+
 # once_in KIND FUNCTION: one wait, for who makes what is made once.
 once_in() {
     record_waits "$1"

@@ -217,6 +217,20 @@ void paces()
     std::printf("naps=50\n");
 }
 
+// Sleeps as long as what the sleeps stand for takes: a little longer or shorter each time.
+__attribute__((noinline)) void stand_in()
+{
+    for (int i = 0; i < 50; i++)
+        usleep(500 + i * 37 % 90);
+}
+
+void stands()
+{
+    std::thread stander(stand_in);
+    stander.join();
+    std::printf("naps=50\n");
+}
+
 // Made while another thread comes and waits for it.
 struct slow {
     slow()
@@ -314,10 +328,10 @@ constexpr struct {
     const char *name;
     void (*run)();
 } kinds[] = {
-    {"polls", polls},   {"latch", latch},     {"barrier", barrier},   {"semaphore", semaphore},
-    {"atomic", atomic}, {"naps", naps},       {"paces", paces},       {"guard", guard},
-    {"once", once},     {"signals", signals}, {"children", children}, {"tries", tries},
-    {"looks", looks},
+    {"polls", polls},   {"latch", latch}, {"barrier", barrier}, {"semaphore", semaphore},
+    {"atomic", atomic}, {"naps", naps},   {"paces", paces},     {"stands", stands},
+    {"guard", guard},   {"once", once},   {"signals", signals}, {"children", children},
+    {"tries", tries},   {"looks", looks},
 };
 } // namespace
 

@@ -332,6 +332,41 @@ static void who_comes_late_because_others_take_the_cpus_is_no_cause(void **state
     assert_true(lost_at_barrier(*state, 100000000) < 1000000);
 }
 
+/* ---- who is done last ------------------------------------------------------------------------ */
+
+/* Thread 0 works 4000 of 10000 and ends; thread 1 works to the end, from the begin or after having
+ * waited for the first one's lock. */
+static uint64_t imbalance_of(struct scene *scene, bool waits)
+{
+    const uint64_t site = HEURT_SITE(SITE, HEURT_LOCK_MUTEX), done = BEGIN + 4000;
+    scene__start(scene, 0, BEGIN);
+    scene__start(scene, 1, BEGIN);
+    PUT(scene, 0, BEGIN + 1, HEURT_EVENT_LOCK_ACQUIRED, site, LOCK);
+    if (waits)
+        PUT(scene, 1, BEGIN + 2, HEURT_EVENT_LOCK_WAIT, site, LOCK);
+    PUT(scene, 0, done - 1, HEURT_EVENT_LOCK_RELEASED, site, LOCK);
+    if (waits)
+        PUT(scene, 1, done - 1, HEURT_EVENT_LOCK_WAIT LEFT, 0);
+    PUT(scene, 0, done, HEURT_EVENT_THREAD_END, 4000, 0);
+    end(scene, 1, waits ? 6000 : 10000);
+    struct findings *findings = find(scene);
+    const struct finding *finding = find_kind(findings, FINDING_IMBALANCE);
+    uint64_t lost_ns = finding ? finding->lost_ns : 0;
+    findings__free(findings);
+    return lost_ns;
+}
+
+static void who_is_done_last_works_alone(void **state)
+{
+    assert_int_equal(imbalance_of(*state, false), 6000);
+}
+
+/* Without its wait it were done sooner: that is told already. */
+static void who_waited_before_is_done_later_for_that(void **state)
+{
+    assert_in_range(imbalance_of(*state, true), 1990, 2020);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -351,6 +386,8 @@ int main(void)
         TEST(cpus_that_others_take_are_told_and_are_no_cause),
         TEST(who_comes_late_for_want_of_a_cpu_is_waited_for),
         TEST(who_comes_late_because_others_take_the_cpus_is_no_cause),
+        TEST(who_is_done_last_works_alone),
+        TEST(who_waited_before_is_done_later_for_that),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -618,6 +618,19 @@ uint32_t thread__longest_class(const struct finder *finder, size_t thread, bool 
     return found;
 }
 
+/* What a thread lost in waits that are told by themselves: without these it were done sooner. */
+static uint64_t told_loss_ns(const struct finder *finder, uint32_t thread)
+{
+    uint64_t ns, *lost = memory__zeroed(finder->profile->threads.count, sizeof *lost);
+    VEC_EACH (finding, &finder->findings->rows, struct finding)
+        VEC_EACH (class, &finding->classes, uint32_t)
+            if (!class__is_call(profile_class_at(finder->profile, *class)))
+                class__add_lost(finder, *class, lost);
+    ns = lost[thread];
+    free(lost);
+    return ns;
+}
+
 static void add_imbalance(struct finder *finder)
 {
     uint32_t last = last_worker(finder);
@@ -629,8 +642,10 @@ static void add_imbalance(struct finder *finder)
     bool works = work_ns_of(row) >= row->lifetime_ns / 2;
     if (!works || tail_ns >= wall_ns)
         return;
+    uint64_t own_ns = ns__without(tail_ns, told_loss_ns(finder, last));
+    double own_part = tail_ns ? (double)own_ns / (double)tail_ns : 0;
     struct finding *finding = finder__add(finder, FINDING_IMBALANCE);
-    finding->lost_ns = idle_ns;
+    finding->lost_ns = (uint64_t)(own_part * (double)idle_ns);
     finding->told_part = idle_ns ? (double)told_ns / (double)idle_ns : 0;
     finding->thread = last;
     finding->leader = thread__longest_class(finder, last, true);
@@ -639,7 +654,7 @@ static void add_imbalance(struct finder *finder)
         finding->place = program_frame__of_class(
             finder->symbols, &profile_class_at(finder->profile, finding->leader)->what);
     }
-    double gain = (double)wall_ns / ((double)wall_ns - (double)tail_ns / 2);
+    double gain = (double)wall_ns / ((double)wall_ns - (double)own_ns / 2);
     finding__set_about(finding, gain);
     finding->confidence = CONFIDENCE_ESTIMATED;
 }

@@ -18,8 +18,9 @@
 #define SHORT_RUN_GAIN 1.5 /* of page faults: then fewer of them are told */
 #define LITTLE_PART 5      /* of the share that is enough by itself: below it nothing is ranked */
 #define EFFECT_PART 0.9    /* of what is gained without it: as much comes of another one */
-#define SLOWER_LEAST 2.0   /* times as long, beside others */
-#define LEAST_PART 2000    /* of the working time: less is no candidate */
+#define POLLING_MOST 20
+#define SLOWER_LEAST 2.0 /* times as long, beside others */
+#define LEAST_PART 2000  /* of the working time: less is no candidate */
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
@@ -273,8 +274,9 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
         break;
     case FINDING_IMBALANCE: /* nobody waits for threads that nobody needs */
         return is_long && gain >= FINDING_GAIN;
-    case FINDING_POLLING: /* who looks now and then whether there is work is idle in between */
-        if (gain < FINDING_GAIN)
+    case FINDING_POLLING: /* who looks now and then whether there is work is idle in between; who
+                             does hardly anything but sleep sleeps for something else */
+        if (gain < FINDING_GAIN || gain > POLLING_MOST)
             return false;
         break;
     case FINDING_NETWORK:
