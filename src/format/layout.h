@@ -1,6 +1,5 @@
 /* layout.h: the one contract between the runtime inside the recorded program, the recorder, and
  * every reader of a trace.  Constants and structs, no functions.  docs/format.md tells it in prose.
- *
  * A trace is a directory:
  *
  *     heurt.data/events      this file's structs, memory-mapped by every recorded process
@@ -24,8 +23,7 @@
  * A claimed chunk whose header was not written before the writer died has no magic: a reader goes
  * on at the next unit.  Everything in a fresh chunk is zero; words are written so that the first
  * word of an event, and the size of a definition, are stored last.  A zero there is the end.
- * All numbers are little-endian.
- */
+ * All numbers are little-endian. */
 #ifndef HEURT_FORMAT_LAYOUT_H
 #define HEURT_FORMAT_LAYOUT_H
 
