@@ -561,8 +561,7 @@ enum heurt_lock_kind {
     /* OpenMP's: */
     HEURT_LOCK_CRITICAL = 8, /* a critical section, or an atomic update that takes a lock */
     HEURT_LOCK_OPENMP = 9,   /* omp_set_lock */
-    HEURT_LOCK_ORDERED =
-        10, /* an ordered section: who is not next waits, whether it is taken or not */
+    HEURT_LOCK_ORDERED = 10, /* an ordered section: who is not next waits */
 };
 
 /* As the operation of a futex: of pthread_once's flag. */
