@@ -106,6 +106,12 @@ void wake_log__add(struct wake_log *log, const struct wake_record *record)
     }
 }
 
+void wake_log__forget_futexes(struct wake_log *log)
+{
+    VEC_EACH (thread, &log->threads, struct wake_thread)
+        thread->in_futex = false;
+}
+
 void wake_log__free(struct wake_log *log)
 {
     VEC_EACH (thread, &log->threads, struct wake_thread)

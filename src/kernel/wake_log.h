@@ -75,6 +75,8 @@ struct wake_thread {
 
 /* Records must come by time. */
 void wake_log__add(struct wake_log *log, const struct wake_record *record);
+/* Nothing is recorded any more of calls of futex: no thread is known to be in one. */
+void wake_log__forget_futexes(struct wake_log *log);
 void wake_log__free(struct wake_log *log);
 
 /* The wake-up that ended the time from from_ns to to_ns, in which the thread was blocked. Ask for a

@@ -174,6 +174,12 @@ struct wake_ring {
     struct ring ring;
 };
 
+/* What was recorded since its begin. */
+struct period {
+    uint64_t first_ns, begin_ns; /* of all periods, of this one */
+    uint64_t wakings, futexes;
+};
+
 struct wakes {
     struct wake_formats formats;
     struct wake_log log;
@@ -181,11 +187,16 @@ struct wakes {
     pid_t pid;
     struct vec rings;     /* struct wake_ring */
     struct vec others;    /* int: descriptors of the events that use these rings */
+    struct vec futexes;   /* int: likewise, of calls of futex */
+    struct vec wakings;   /* int: likewise, of wake-ups */
     struct vec pending;   /* struct wake_record */
     uint64_t complete_ns; /* no record up to this time is still to come */
     uint64_t newest_ns;
     int epoll_fd;
     bool sees_futex, sees_block;
+    struct period period;
+    uint64_t futexes_end_ns, wakings_end_ns; /* of the clock, since the period was first looked at:
+                                                when they became too many; 0: they did not */
     unsigned char scratch[RECORD_BYTES_MAX];
 };
 
@@ -237,21 +248,31 @@ static int add_ring(struct wakes *wakes, int cpu, size_t data_pages)
     return 0;
 }
 
+static void close_slowly(struct vec *descriptors)
+{
+    slow_close(descriptors->items, descriptors->count);
+    descriptors->count = 0;
+}
+
 void wakes__end(struct wakes *wakes)
 {
-    slow_close(wakes->others.items, wakes->others.count);
-    wakes->others.count = 0;
+    close_slowly(&wakes->others);
+    close_slowly(&wakes->futexes);
+    close_slowly(&wakes->wakings);
 }
 
 static void close_rings(struct wakes *wakes)
 {
-    VEC_EACH (fd, &wakes->others, int)
-        close(*fd);
+    struct vec *all[] = {&wakes->others, &wakes->futexes, &wakes->wakings};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        VEC_EACH (fd, all[i], int)
+            close(*fd);
+        vec__free(all[i]);
+    }
     VEC_EACH (ring, &wakes->rings, struct wake_ring) {
         munmap(ring->page, ring->mapped_bytes);
         close(ring->fd);
     }
-    vec__free(&wakes->others);
     vec__free(&wakes->rings);
 }
 
@@ -265,21 +286,21 @@ static int add_rings(struct wakes *wakes, size_t data_pages)
 }
 
 /* A tracepoint on all CPUs, or on none. */
-static int add_tracepoint(struct wakes *wakes, uint32_t number, pid_t pid)
+static int add_tracepoint(struct wakes *wakes, struct vec *into, uint32_t number, pid_t pid)
 {
-    size_t before = wakes->others.count;
+    size_t before = into->count;
     VEC_EACH (ring, &wakes->rings, struct wake_ring) {
         struct perf_event_attr attributes = attributes_of(wakes, ring->ring.data_bytes);
         attributes.type = PERF_TYPE_TRACEPOINT;
         attributes.config = number;
         int fd = open_event(&attributes, pid, (int)ring->cpu), code = fd < 0 ? fd : 0;
         if (fd >= 0)
-            vec__push(&wakes->others, &fd);
+            vec__push(into, &fd);
         if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0)
             code = -errno;
         if (code < 0) {
-            while (wakes->others.count > before)
-                close(*VEC_AT(&wakes->others, int, --wakes->others.count));
+            while (into->count > before)
+                close(*VEC_AT(into, int, --into->count));
             return code;
         }
     }
@@ -294,13 +315,14 @@ static int add_tracepoint(struct wakes *wakes, uint32_t number, pid_t pid)
 static bool add_futex(struct wakes *wakes)
 {
     const struct wake_formats *formats = &wakes->formats;
-    if (!formats->futex_begin || add_tracepoint(wakes, formats->futex_end, wakes->pid) < 0)
+    struct vec *futexes = &wakes->futexes;
+    if (!formats->futex_begin || add_tracepoint(wakes, futexes, formats->futex_end, wakes->pid) < 0)
         return false;
-    size_t before = wakes->others.count;
-    if (add_tracepoint(wakes, formats->futex_begin, wakes->pid) < 0)
+    size_t before = futexes->count;
+    if (add_tracepoint(wakes, futexes, formats->futex_begin, wakes->pid) < 0)
         return false;
-    for (size_t i = before; i < wakes->others.count; i++) /* without it there is more to write */
-        (void)!ioctl(*VEC_AT(&wakes->others, int, i), PERF_EVENT_IOC_SET_FILTER, WAITS_ONLY);
+    for (size_t i = before; i < futexes->count; i++) /* without it there is more to write */
+        (void)!ioctl(*VEC_AT(futexes, int, i), PERF_EVENT_IOC_SET_FILTER, WAITS_ONLY);
     return true;
 }
 
@@ -308,8 +330,9 @@ static bool add_futex(struct wakes *wakes)
 static bool add_block(struct wakes *wakes)
 {
     const struct wake_formats *formats = &wakes->formats;
-    return formats->block_queued && add_tracepoint(wakes, formats->block_done, -1) == 0 &&
-           add_tracepoint(wakes, formats->block_queued, wakes->pid) == 0;
+    struct vec *others = &wakes->others;
+    return formats->block_queued && add_tracepoint(wakes, others, formats->block_done, -1) == 0 &&
+           add_tracepoint(wakes, others, formats->block_queued, wakes->pid) == 0;
 }
 
 static int open_all(struct wakes *wakes)
@@ -321,7 +344,7 @@ static int open_all(struct wakes *wakes)
         code = add_rings(wakes, pages);
     }
     if (code == 0)
-        code = add_tracepoint(wakes, wakes->formats.waking, -1);
+        code = add_tracepoint(wakes, &wakes->wakings, wakes->formats.waking, -1);
     if (code < 0)
         return code;
     wakes->sees_futex = add_futex(wakes);
@@ -368,7 +391,7 @@ int wakes__open(pid_t pid, clockid_t clock, struct wakes **out, struct error *er
     struct wakes *wakes = memory__zeroed(1, sizeof *wakes);
     wakes->log = (struct wake_log)WAKE_LOG_INIT;
     wakes->rings = VEC_OF(struct wake_ring);
-    wakes->others = VEC_OF(int);
+    wakes->others = wakes->futexes = wakes->wakings = VEC_OF(int);
     wakes->pending = VEC_OF(struct wake_record);
     wakes->clock = clock;
     wakes->pid = pid;
@@ -420,6 +443,59 @@ struct wake_log *wakes__log(struct wakes *wakes)
     return &wakes->log;
 }
 
+/* ---- too many of them ------------------------------------------------------------------------ */
+
+#define PERIOD_NS 50000000u
+#define COST_PART 20 /* of the time: more than that is too much */
+#define WAKING_NS 1600u
+#define FUTEX_NS 700u
+
+static uint64_t now_ns(const struct wakes *wakes)
+{
+    struct timespec now;
+    clock_gettime(wakes->clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void give_up(struct vec *events)
+{
+    VEC_EACH (fd, events, int) /* at once, of all threads; to close them takes long */
+        (void)!ioctl(*fd, PERF_EVENT_IOC_DISABLE, 0);
+    close_slowly(events);
+}
+
+/* Calls of futex first, of which there are most, and hooks know nearly all. */
+static void look_at_cost(struct wakes *wakes)
+{
+    struct period *period = &wakes->period;
+    uint64_t now = now_ns(wakes), ns = now - period->begin_ns;
+    if (!period->begin_ns)
+        period->first_ns = period->begin_ns = now;
+    if (!period->begin_ns || ns < PERIOD_NS)
+        return;
+    uint64_t cost_ns = period->wakings * WAKING_NS + period->futexes * FUTEX_NS;
+    bool is_too_much = cost_ns > ns / COST_PART;
+    if (is_too_much && wakes->futexes.count) {
+        give_up(&wakes->futexes);
+        wake_log__forget_futexes(&wakes->log);
+        wakes->futexes_end_ns = now - period->first_ns;
+    } else if (is_too_much && wakes->wakings.count) {
+        give_up(&wakes->wakings);
+        wakes->wakings_end_ns = now - period->first_ns;
+    }
+    *period = (struct period){.first_ns = period->first_ns, .begin_ns = now};
+}
+
+uint64_t wakes__futexes_end_ns(const struct wakes *wakes)
+{
+    return wakes->futexes_end_ns;
+}
+
+uint64_t wakes__wakings_end_ns(const struct wakes *wakes)
+{
+    return wakes->wakings_end_ns;
+}
+
 /* ---- draining -------------------------------------------------------------------------------- */
 
 /* An event whose tasks are all gone would be readable for ever. */
@@ -437,6 +513,8 @@ static void keep(struct wakes *wakes, uint32_t cpu, const void *bytes, size_t si
     struct wake_record record;
     if (wake_record__decode(&wakes->formats, cpu, bytes, size, &record) < 0)
         record = (struct wake_record){.kind = WAKE_LOST, .count = 1};
+    wakes->period.wakings += record.kind == WAKE_WAKING;
+    wakes->period.futexes += record.kind == WAKE_FUTEX_BEGIN || record.kind == WAKE_FUTEX_END;
     if (record.kind == WAKE_OTHER)
         return;
     if (record.time_ns > wakes->newest_ns)
@@ -480,4 +558,6 @@ void wakes__drain(struct wakes *wakes, bool last)
         memmove(items, items + done, (count - done) * sizeof *items);
     wakes->pending.count = count - done;
     wakes->complete_ns = wakes->newest_ns;
+    if (!last)
+        look_at_cost(wakes);
 }

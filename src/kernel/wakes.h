@@ -44,6 +44,11 @@ void wakes__close(struct wakes *wakes); /* NULL is allowed */
 bool wakes__sees_futex(const struct wakes *wakes);
 bool wakes__sees_block(const struct wakes *wakes);
 
+/* Where recording them costs more than a 20th of the time, first calls of futex and then wake-ups
+ * are recorded no more: how long they were, in ns; 0: until the end. */
+uint64_t wakes__futexes_end_ns(const struct wakes *wakes);
+uint64_t wakes__wakings_end_ns(const struct wakes *wakes);
+
 int wakes__fd(const struct wakes *wakes); /* readable when there is something to drain */
 
 /* Takes what the rings hold now into the log; last: all of it, and nothing more will come. */

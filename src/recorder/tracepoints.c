@@ -77,19 +77,30 @@ void tracepoints__look(struct tracepoints *tracepoints)
         wakes__drain(tracepoints->wakes, false);
 }
 
+static char *until(const char *what, uint64_t ns)
+{
+    return ns ? memory__format("; %s until %.2f s, as they are too many", what, (double)ns / 1e9)
+              : memory__text("");
+}
+
 static void write_meta(struct wakes *wakes, struct trace_writer *writer)
 {
     const struct wake_log *log = wakes__log(wakes);
+    char *futexes = until("calls of futex", wakes__futexes_end_ns(wakes));
+    char *wakings = until("wake-ups", wakes__wakings_end_ns(wakes));
     char lost[64] = "", dropped[64] = "";
     if (log->lost)
         snprintf(lost, sizeof lost, "; %llu records were lost", (unsigned long long)log->lost);
     if (log->dropped)
         snprintf(dropped, sizeof dropped, "; the last %llu wake-ups were not kept",
                  (unsigned long long)log->dropped);
-    char *text = memory__format("sched_waking%s%s%s%s", wakes__sees_futex(wakes) ? " futex" : "",
-                                wakes__sees_block(wakes) ? " block" : "", lost, dropped);
+    char *text =
+        memory__format("sched_waking%s%s%s%s%s%s", wakes__sees_futex(wakes) ? " futex" : "",
+                       wakes__sees_block(wakes) ? " block" : "", lost, dropped, futexes, wakings);
     trace_writer__meta(writer, META, text);
     free(text);
+    free(futexes);
+    free(wakings);
 }
 
 void tracepoints__stop(struct tracepoints *tracepoints, struct trace_writer *writer)

@@ -292,6 +292,18 @@ static void a_wait_in_futex_is_told(void **state)
     wake_log__free(&log);
 }
 
+/* Its call's end will be told no more than others' calls. */
+static void nobody_is_in_futex_once_that_is_given_up(void **state)
+{
+    (void)state;
+    struct wake_log log = log_of_thread(12);
+    add(&log, WAKE_FUTEX_BEGIN, 10 * US, 12, 0);
+    wake_log__forget_futexes(&log);
+    add(&log, WAKE_WAKING, 20 * US, 11, 12);
+    assert_int_equal(found(&log, 12, 15 * US, 25 * US).reason, WAKE_FROM_OTHER);
+    wake_log__free(&log);
+}
+
 static void a_device_that_is_done_wakes_who_asked_it(void **state)
 {
     (void)state;
@@ -534,6 +546,7 @@ int main(void)
         cmocka_unit_test(each_blocked_time_has_its_wake),
         cmocka_unit_test(who_is_interrupted_wakes_nobody),
         cmocka_unit_test(a_wait_in_futex_is_told),
+        cmocka_unit_test(nobody_is_in_futex_once_that_is_given_up),
         cmocka_unit_test(a_device_that_is_done_wakes_who_asked_it),
         cmocka_unit_test(who_has_asked_and_sleeps_is_not_woken_by_the_device),
         cmocka_unit_test(in_another_namespace_threads_are_known_by_their_own_numbers),
