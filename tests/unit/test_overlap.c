@@ -292,6 +292,43 @@ static void phases_of_both_threads_are_no_overlap(void **state)
     }
 }
 
+/* Both work through pieces of what they do together, and thread 0 has some left when thread 1 has
+ * none: short ones, of which some are long meanwhile. cost: of its time, what an overlapped piece
+ * takes more. */
+static struct overlap_answer play_pieces(uint64_t seed, double cost)
+{
+    struct stage stage;
+    raise_stage(&stage, seed, 1, 400000000);
+    for (uint64_t now = 1000000; now < 390000000;) {
+        uint64_t first = now;
+        bool together = true;
+        for (unsigned piece = 0, pieces = 20; piece < pieces; piece++) {
+            bool is_long = between(&stage, 0, 99) < (together ? 15 : 1);
+            double ticks = (double)between(&stage, 2750, 2850) * (is_long ? 6 : 1);
+            ticks *= together ? 1 + cost : 1;
+            add_occurrence(&stage, 0, 0, now, (uint64_t)ticks);
+            now += (uint64_t)ticks + between(&stage, 10, 50);
+            if (together && piece >= between(&stage, 6, 18)) {
+                add_interval(&stage, BLOCKER, 1, first, now);
+                together = false;
+            }
+        }
+        if (together)
+            add_interval(&stage, BLOCKER, 1, first, now);
+        now += between(&stage, 0, 20000);
+    }
+    return ask_and_strike(&stage, false);
+}
+
+static void more_of_the_long_pieces_are_no_overlap(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        assert_false(play_pieces(seed, 0).is_found);
+        assert_true(play_pieces(seed, 1).is_found);
+    }
+}
+
 /* One thing that happens once is no evidence, however slow all was while it did. */
 static void once_is_not_enough(void **state)
 {
@@ -560,6 +597,7 @@ int main(void)
         cmocka_unit_test(lasting_long_for_another_reason_is_no_overlap),
         cmocka_unit_test(what_a_long_one_lives_to_see_is_no_overlap),
         cmocka_unit_test(phases_of_both_threads_are_no_overlap),
+        cmocka_unit_test(more_of_the_long_pieces_are_no_overlap),
         cmocka_unit_test(once_is_not_enough),
         cmocka_unit_test(of_nested_functions_the_inner_one_is_named),
         cmocka_unit_test(interrupts_do_not_hide_it),

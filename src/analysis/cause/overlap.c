@@ -19,8 +19,9 @@
 #define MARGIN_OF_ONE \
     4 /* … this over the number of occurrences, as r² by chance is larger for few */
 #define BLOCKS_MIN 3
-#define EQUAL 0.95 /* r² of classes that are told apart by nothing but their time */
-#define LEAST 0.02 /* quantile of the shares: what all have */
+#define TYPICAL_PART 4 /* of the slope: so much of it what is typical shows */
+#define EQUAL 0.95     /* r² of classes that are told apart by nothing but their time */
+#define LEAST 0.02     /* quantile of the shares: what all have */
 
 /* What a candidate covers; one is laid out at a time, in the same memory. */
 struct layout {
@@ -390,13 +391,22 @@ static bool is_in_step(const struct samples *asked, const struct overlap_candida
     return together >= IN_STEP * all;
 }
 
+/* What is slowed lasts longer, whichever kind of work it is. Pieces of two sizes, the large ones in
+ * the middle of what threads do together, last as long as ever, and are overlapped the more. */
+static bool is_typical(const struct samples *asked, const struct overlap_candidate *candidate)
+{
+    return samples__typical_slope(asked, candidate->laid->shares, candidate->level) >=
+           candidate->fit.slope / TYPICAL_PART;
+}
+
 static bool is_possible(const struct samples *asked, const struct overlap_candidate *candidate,
                         double *room)
 {
     return candidate->varies && candidate->fit.slope > 0 && candidate->fit.explained >= MARGIN &&
            is_everywhere(asked, candidate) &&
            (asked->question->preempted ||
-            (!is_in_step(asked, candidate) && is_met_early(asked, candidate, room)));
+            (!is_in_step(asked, candidate) && is_typical(asked, candidate) &&
+             is_met_early(asked, candidate, room)));
 }
 
 /* The one that explains most; of several that explain about as much, as nested ones do, the one

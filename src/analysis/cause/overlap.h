@@ -13,6 +13,8 @@
  *
  *     its slope is positive, and still there without the blocks in which times differ most
  *     its r² is larger than that of all shifts of all candidates, by 0.02 and 4 occurrences' worth
+ *     what is typical of those that are overlapped more is longer, too: two kinds of work, of which
+ *     one comes with the other class, make a slope as well
  *     the share of the occurrence's beginning tells so, too: who starts together with the other and
  *     goes on for longer meets what that does next, without being slowed by it
  *

@@ -320,3 +320,97 @@ struct fit samples__fit(const struct samples *samples, const double *x, unsigned
     struct sums sums = samples__deviations(samples, x, samples->lefts.items, level, NULL);
     return fit_of(&sums);
 }
+
+/* ---- what is typical ------------------------------------------------------------------------- */
+
+struct weighted {
+    double value, weight;
+};
+
+/* Samples whose x is below, and above, the average of their thread and block. */
+struct samples_side {
+    struct vec lefts;  /* struct weighted: beyond the block's median */
+    double weight, xs; /* Σ of weights, and of x beyond the block's average */
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const struct weighted *x = a, *y = b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+/* Sorts them. */
+static double quantile_of(struct vec *values, double all, double share)
+{
+    double below = 0, value = 0;
+    vec__sort(values, by_value);
+    VEC_EACH (item, values, struct weighted) {
+        value = item->value;
+        below += item->weight;
+        if (below >= share * all)
+            break;
+    }
+    return value;
+}
+
+/* Of those of one thread and block, from first to end: fitted ones. */
+static void divide_block(const struct samples *samples, const double *x, const size_t range[2],
+                         struct samples_side sides[2])
+{
+    const struct sample *items = samples->items.items;
+    struct vec lefts = VEC_OF(struct weighted);
+    double weight = 0, sum = 0;
+    for (size_t i = range[0]; i < range[1]; i++) {
+        if (!items[i].is_fitted)
+            continue;
+        struct weighted left = {*VEC_AT(&samples->lefts, double, i), items[i].weight};
+        vec__push(&lefts, &left);
+        weight += items[i].weight;
+        sum += items[i].weight * x[i];
+    }
+    double median = lefts.count ? quantile_of(&lefts, weight, 0.5) : 0;
+    vec__free(&lefts);
+    for (size_t i = range[0]; i < range[1]; i++) {
+        double beyond = weight > 0 ? x[i] - sum / weight : 0;
+        if (!items[i].is_fitted || beyond == 0)
+            continue;
+        struct samples_side *side = &sides[beyond > 0];
+        struct weighted left = {*VEC_AT(&samples->lefts, double, i) - median, items[i].weight};
+        vec__push(&side->lefts, &left);
+        side->weight += items[i].weight;
+        side->xs += items[i].weight * beyond;
+    }
+}
+
+static double slope_between(struct samples_side *below, struct samples_side *above)
+{
+    double largest = 0;
+    if (!below->lefts.count || !above->lefts.count)
+        return 0;
+    double apart = above->xs / above->weight - below->xs / below->weight;
+    for (unsigned quarter = 1; quarter <= 3; quarter++) {
+        double longer = quantile_of(&above->lefts, above->weight, quarter / 4.0) -
+                        quantile_of(&below->lefts, below->weight, quarter / 4.0);
+        largest = fmax(largest, longer / apart);
+    }
+    return largest;
+}
+
+double samples__typical_slope(const struct samples *samples, const double *x, unsigned level)
+{
+    struct samples_side sides[2] = {{.lefts = VEC_OF(struct weighted)},
+                                    {.lefts = VEC_OF(struct weighted)}};
+    const struct sample *items = samples->items.items;
+    const uint64_t *numbers = samples->blocks[level];
+    size_t count = samples->items.count, range[2] = {0};
+    for (; range[0] < count; range[0] = range[1]) {
+        for (range[1] = range[0] + 1; range[1] < count && numbers[range[1]] == numbers[range[0]] &&
+                                      items[range[1]].owner == items[range[0]].owner;)
+            range[1]++;
+        divide_block(samples, x, range, sides);
+    }
+    double slope = slope_between(&sides[0], &sides[1]);
+    vec__free(&sides[0].lefts);
+    vec__free(&sides[1].lefts);
+    return slope;
+}

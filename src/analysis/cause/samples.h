@@ -96,6 +96,13 @@ struct sums samples__deviations(const struct samples *samples, const double *x, 
 /* x: by sample; y: what is left. */
 struct fit samples__fit(const struct samples *samples, const double *x, unsigned level);
 
+/* The same slope by what is typical: how much longer those last whose x is above the average of
+ * their thread and block than those below it, at a quarter, at half and at three quarters of
+ * either, over what x differs by; the largest of the three. Where two kinds of work come with
+ * different x, there are more of the long kind above, and a line rises; but neither kind lasts
+ * longer there. 0: x does not differ. */
+double samples__typical_slope(const struct samples *samples, const double *x, unsigned level);
+
 void quantile__sort(double *values, size_t count);
 double quantile__of_sorted(const double *sorted, size_t count, double share);
 
