@@ -108,6 +108,18 @@ static bool was_replaced(const struct joining *joining, const struct trace_life 
     return main_life && main_life->life.exec_tick > image_tick + joining->slack;
 }
 
+/* Whether another program that was recorded took the image's place: a shell's child runs it within
+ * less than clocks differ. */
+static bool has_successor(const struct joining *joining, const struct trace_process *image,
+                          const struct trace_life *life)
+{
+    VEC_EACH (process, &joining->trace->processes, struct trace_process)
+        if (process->pid == image->pid && process->tick > image->tick &&
+            process->tick <= life->life.end_tick)
+            return true;
+    return false;
+}
+
 static void join_thread(struct joining *joining, struct trace_thread *thread)
 {
     const struct trace_life *life =
@@ -122,7 +134,8 @@ static void join_thread(struct joining *joining, struct trace_thread *thread)
         thread->name = life->life.name;
     if (thread->ended && thread->runnable_ns == UINT64_MAX)
         thread->runnable_ns = life->life.runnable_ns;
-    if (thread->ended || was_replaced(joining, life, process->tick))
+    if (thread->ended || was_replaced(joining, life, process->tick) ||
+        has_successor(joining, process, life))
         return;
     if (thread->end_tick < life->life.end_tick)
         thread->end_tick = life->life.end_tick;

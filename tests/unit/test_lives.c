@@ -205,6 +205,38 @@ static void an_unrecorded_program_takes_nothing_over(void **state)
     trace__close(trace);
 }
 
+static void define_image(struct trace_writer *writer, uint32_t serial, uint64_t tick)
+{
+    struct {
+        struct heurt_process process;
+        char path[16];
+    } body = {{.pid = PID, .parent_process = serial ? 0 : HEURT_NO_SERIAL, .tick = tick},
+              "/bin/it"};
+    assert_int_equal(
+        trace_writer__define(writer, serial, HEURT_DEFINITION_PROCESS, &body, sizeof body), 0);
+}
+
+/* A shell's child becomes another program within less than clocks may differ. */
+static void a_short_image_does_not_live_as_long_as_its_successor(void **state)
+{
+    (void)state;
+    for (uint32_t images = 1; images <= 2; images++) {
+        struct trace_writer *writer = create("t");
+        struct heurt_life life = life_of(1500, 50000000, 123);
+        life.exec_tick = 3500;
+        put(writer, 0, 2000, HEURT_EVENT_THREAD_START, 1, 0);
+        put(writer, 0, 3000, HEURT_EVENT_LOCK_ACQUIRED, 1, 0);
+        put_run(writer, TID, life, NULL, 0);
+        for (uint32_t i = 0; i < images; i++)
+            define_image(writer, i, i ? 400000 : 2000);
+        finish(writer);
+        struct trace *trace = open_trace("t");
+        assert_int_equal(thread_at(trace, 0)->end_tick, images > 1 ? 3000 : 50000000);
+        trace__close(trace);
+        assert_int_equal(system("rm -rf t"), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +244,7 @@ int main(void)
         IN_DIRECTORY(a_short_thread_has_waited_as_long_as_the_records_tell),
         IN_DIRECTORY(threads_live_as_long_as_the_kernel_says),
         IN_DIRECTORY(an_unrecorded_program_takes_nothing_over),
+        IN_DIRECTORY(a_short_image_does_not_live_as_long_as_its_successor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
