@@ -54,9 +54,14 @@ static void define(struct scene *scene, uint32_t process, enum heurt_definition_
 
 void scene__process(struct scene *scene, uint32_t serial, uint32_t pid, uint32_t parent)
 {
+    scene__program(scene, serial, pid, parent, "/bin/app");
+}
+
+void scene__program(struct scene *scene, uint32_t serial, uint32_t pid, uint32_t parent,
+                    const char *path)
+{
     struct heurt_process what = {
         .pid = pid, .parent_pid = 1, .tick = 1000, .parent_process = parent};
-    const char *path = "/bin/app";
     define(scene, serial, HEURT_DEFINITION_PROCESS, &what, sizeof what, &path, 1);
 }
 

@@ -28,6 +28,9 @@ int scene__setup(void **state);
 int scene__teardown(void **state);
 
 void scene__process(struct scene *scene, uint32_t serial, uint32_t pid, uint32_t parent);
+/* As scene__process, of another program than /bin/app. */
+void scene__program(struct scene *scene, uint32_t serial, uint32_t pid, uint32_t parent,
+                    const char *path);
 void scene__module(struct scene *scene, uint32_t process, uint64_t start, uint64_t end,
                    uint8_t build_id, const char *path);
 void scene__function(struct scene *scene, uint32_t process, uint32_t id, uint64_t address,

@@ -59,6 +59,45 @@ static void threads_that_live_side_by_side_are_none(void **state)
     findings__free(findings);
 }
 
+/* Three processes of 2 ms each, which the first one forks and waits for; runs: each becomes another
+ * program, as a shell's children do. */
+static bool is_told_of_processes(struct scene *scene, bool runs)
+{
+    const uint64_t life = 2000000, start = 1000, end = start + 3 * life;
+    scene__process(scene, 0, 100, HEURT_NO_SERIAL);
+    scene__start(scene, 0, start);
+    PUT(scene, 0, start + 10, HEURT_EVENT_JOIN, JOIN_SITE, 1);
+    PUT(scene, 0, end - 10, HEURT_EVENT_JOIN LEFT, 0);
+    for (uint32_t i = 1; i <= 3; i++) {
+        uint64_t from = start + (i - 1) * life;
+        scene->process_of[i] = i;
+        scene__process(scene, i, 100 + i, 0);
+        if (runs)
+            scene__program(scene, 10 + i, 100 + i, HEURT_NO_SERIAL, "/bin/other");
+        PUT(scene, i, from, HEURT_EVENT_THREAD_START, 1, 0, START);
+        PUT(scene, i, from + life, HEURT_EVENT_THREAD_END, life, 0);
+    }
+    PUT(scene, 0, end, HEURT_EVENT_THREAD_END, 20, 0);
+    scene->end = (struct heurt_clock_pair){end, end};
+    struct findings *findings = find(scene);
+    bool is_told = false;
+    VEC_EACH (finding, &findings->rows, struct finding)
+        is_told |= finding->join_order == JOIN_SERIAL;
+    findings__free(findings);
+    return is_told;
+}
+
+static void processes_that_live_one_after_another_are_a_finding(void **state)
+{
+    assert_true(is_told_of_processes(*state, false));
+}
+
+/* What these need of those before them nobody knows. */
+static void children_that_run_other_programs_are_none(void **state)
+{
+    assert_false(is_told_of_processes(*state, true));
+}
+
 /* Eight pairs of threads, of 4 and 1 ms, waited for by the first, and the next pair begins when the
  * younger one has ended, or the older one. */
 static const struct finding *find_pairs(struct scene *scene, bool in_order,
@@ -162,6 +201,8 @@ int main(void)
 #define TEST(function) cmocka_unit_test_setup_teardown(function, scene__setup, scene__teardown)
         TEST(threads_that_live_one_after_another_are_one_finding),
         TEST(threads_that_live_side_by_side_are_none),
+        TEST(processes_that_live_one_after_another_are_a_finding),
+        TEST(children_that_run_other_programs_are_none),
         TEST(threads_waited_for_in_order_while_others_are_done_are_one_finding),
         TEST(it_is_not_the_order_when_the_oldest_has_ended),
         TEST(threads_that_are_made_for_little_are_a_finding),

@@ -40,6 +40,7 @@ static void add_life(const struct finder *finder, size_t thread, struct row_of_l
 struct started {
     uint32_t first; /* its first thread; UINT32_MAX: none is known */
     struct row_of_lives threads, children;
+    bool is_runner; /* other programs come of it */
 };
 
 /* Who forked a process that runs the same program: what another program needs of those before it
@@ -55,6 +56,41 @@ static struct started *parent_of(const struct finder *finder, uint32_t process,
                : NULL;
 }
 
+/* Whose place that one took, or who started it: the last one before it of that number. NULL: none.
+ */
+static const struct trace_process *before(const struct trace_process *first,
+                                          const struct trace_process *process, uint32_t pid)
+{
+    for (const struct trace_process *other = process; other-- > first;)
+        if (other->pid == pid)
+            return other;
+    return NULL;
+}
+
+/* What is forked tells of whom; another program has the number of its predecessor, or of who
+ * started it. */
+static const struct trace_process *comes_of(const struct finder *finder,
+                                            const struct trace_process *process)
+{
+    const struct trace_process *first = trace__process_at(finder->trace, 0);
+    if (process->parent_serial != HEURT_NO_SERIAL)
+        return trace__process_of(finder->trace, process->parent_serial);
+    return before(first, process, process->pid) ?: before(first, process, process->parent_pid);
+}
+
+/* Marks those that become another program, or start one, or whose children do: a shell that waits
+ * for one lives as long. Parents come before their children. */
+static void mark_runners(const struct finder *finder, struct started *started)
+{
+    const struct trace_process *first = trace__process_at(finder->trace, 0);
+    for (size_t i = trace__processes(finder->trace)->count; i-- > 0;) {
+        const struct trace_process *parent = comes_of(finder, &first[i]);
+        if (parent && parent != &first[i])
+            started[parent - first].is_runner |=
+                started[i].is_runner || strcmp(parent->path, first[i].path) != 0;
+    }
+}
+
 /* By process; free() it. */
 static struct started *started_by(const struct finder *finder)
 {
@@ -62,6 +98,7 @@ static struct started *started_by(const struct finder *finder)
     struct started *started = memory__zeroed(processes, sizeof *started);
     for (size_t i = 0; i < processes; i++)
         started[i].first = UINT32_MAX;
+    mark_runners(finder, started);
     for (uint32_t i = 0; i < finder->profile->threads.count; i++) {
         uint32_t process = trace__thread_at(finder->trace, i)->process;
         struct started *of = &started[process];
@@ -71,7 +108,7 @@ static struct started *started_by(const struct finder *finder)
         }
         of->first = i;
         struct started *parent = parent_of(finder, process, started);
-        if (parent)
+        if (parent && !of->is_runner)
             add_life(finder, i, &parent->children);
     }
     return started;
