@@ -152,6 +152,10 @@ void finding__find_parts(const struct finder *finder, struct finding *finding)
         return;
     if (finding->classes.count == 1 || finding->losses.count == finding->classes.count)
         find_parts(finder, finding);
+    /* Faults are in calls of a function, which are not as many, nor as long. */
+    const struct profile_class *leader = profile_class_at(finder->profile, finding->leader);
+    if (finding->category == FINDING_PAGE_FAULT && class__is_call(leader))
+        return;
     VEC_EACH (place, &finding->classes, uint32_t)
         count_class(finder->profile, profile_class_at(finder->profile, *place), &finding->counts);
     finding->counts.taken = taken(finder, finding);

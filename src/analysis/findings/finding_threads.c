@@ -517,6 +517,20 @@ static void pass_over_those_that_left(const struct finder *finder, uint64_t *ns,
     }
 }
 
+/* By thread, ns. A forked process copies what it writes, and so does who forked it. */
+static bool is_of_forked(const struct finder *finder, const uint64_t *ns)
+{
+    uint64_t all_ns = 0, forked_ns = 0;
+    for (size_t i = 0; i < finder->profile->threads.count; i++) {
+        uint32_t process = trace__thread_at(finder->trace, i)->process;
+        bool is_forked =
+            trace__process_at(finder->trace, process)->parent_serial != HEURT_NO_SERIAL;
+        all_ns += ns[i];
+        forked_ns += is_forked ? ns[i] : 0;
+    }
+    return forked_ns > all_ns / 2;
+}
+
 static void add_of_component(struct finder *finder, enum component component)
 {
     uint64_t sum, *ns = finder__outside(finder, component, &sum);
@@ -532,6 +546,7 @@ static void add_of_component(struct finder *finder, enum component component)
         finding->lost_ns = sum;
         finding->leader = class;
         finding->own_gain = cpu_over_work(finder);
+        finding->is_of_forked = component == COMPONENT_PAGE_FAULT && is_of_forked(finder, ns);
         if (class != FINDING_NO_CLASS) {
             finding->place = program_frame__of_class(
                 finder->symbols, &profile_class_at(finder->profile, class)->what);

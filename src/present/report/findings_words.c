@@ -379,8 +379,13 @@ const char *const *finding__tries(const struct finding *finding)
                            "start more at a time, so that short ones fill the time of long ones"}};
     static const char *const of_gil[TRIES_MOST] = {
         "processes in place of threads", "fewer and larger calls of C code that gives it back"};
+    static const char *const of_forked[TRIES_MOST] = {
+        "fewer processes, each for more of the work: a forked one copies each page that it writes",
+        "write less of what the parent had (free it, or collect garbage, before forking)"};
     if (finding->is_gil)
         return of_gil;
+    if (finding->is_of_forked)
+        return of_forked;
     return finding->join_order ? of_orders[finding->join_order]
                                : finding_category__tries(finding->category);
 }
