@@ -279,7 +279,10 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
         if (gain < FINDING_GAIN || gain > POLLING_MOST)
             return false;
         break;
-    case FINDING_NETWORK:
+    case FINDING_NETWORK: /* who sends works, and nobody makes that last longer */
+        if (finding->is_work)
+            return false;
+        /* fall through */
     case FINDING_PIPE: /* answers take what they take, by however many threads */
         if (finding->is_assumed && gain < ASSUMED_GAIN)
             return false;
@@ -451,6 +454,7 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
     VEC_EACH (finding, &finder.findings->rows, struct finding) {
         finding__place_faults(&finder, finding);
         finding__find_parts(&finder, finding);
+        finding__find_work(&finder, finding);
     }
     finder__find_roles(&finder);
     finder.findings->wall_ns = profile->wall_ns;

@@ -260,6 +260,11 @@ uint64_t *waking__find(const struct finder *finder, const struct finding *findin
  * slower meanwhile, with the waits for it: that is no finding of its own. */
 void finder__add_beside(struct finder *finder);
 
+/* ---- finding_transfer.c ---------------------------------------------------------------------- */
+
+/* Whether most of what input and output lost went on on a CPU: is_work. */
+void finding__find_work(const struct finder *finder, struct finding *finding);
+
 /* ---- finding_parts.c ------------------------------------------------------------------------- */
 
 /* Fills in parts and figures of a finding that is made of classes. */

@@ -157,6 +157,10 @@ static const char *doing_of(const struct report *report, const struct finding *f
 {
     if (finding->in_vain > 0)
         return "Threads are woken for nothing, and wait again";
+    if (finding->is_work)
+        return finding->category == FINDING_DISK
+                   ? "Calls that read or write files take time, in the system"
+                   : "Calls that send and receive take time, in the system";
     if (finding->join_order == JOIN_IN_ORDER)
         return "Threads are waited for in the order of their start, while others are done";
     if (finding->join_order != JOIN_SERIAL)

@@ -1,0 +1,35 @@
+#include "analysis/findings/internal.h"
+
+/* Input and output that is no wait: the system copies, sends, wakes who is to receive, all of it on
+ * a CPU. What a call takes beyond the fastest one is then no time that somebody kept the thread
+ * waiting. */
+#define ON_CPU_PART 2 /* of what was lost: so much of it was on a CPU */
+
+/* Of a thread's input and output, the part that was on a CPU: what it used beyond its work, the
+ * recording and its waits for others. 0 … 1; 0: nothing is known. */
+static double part_on_cpu(const struct finder *finder, uint32_t thread)
+{
+    const struct profile_thread *row = profile_thread_at(finder, thread);
+    const uint64_t *ns = row->component_ns;
+    uint64_t calls_ns = ns[COMPONENT_DISK] + ns[COMPONENT_NETWORK] + ns[COMPONENT_MESSAGE];
+    if (row->cpu_ns == UINT64_MAX || !row->has_kernel || !calls_ns)
+        return 0;
+    uint64_t others_ns = ns[COMPONENT_RUNNING] + ns[COMPONENT_PAGE_FAULT] + ns[COMPONENT_OVERHEAD] +
+                         finder__waits_of(finder, thread) * WAIT_CPU_NS;
+    uint64_t on_cpu_ns = ns__smaller(calls_ns, ns__without(row->cpu_ns, others_ns));
+    return (double)on_cpu_ns / (double)calls_ns;
+}
+
+void finding__find_work(const struct finder *finder, struct finding *finding)
+{
+    double lost = 0, on_cpu = 0;
+    if (finding->category != FINDING_NETWORK && finding->category != FINDING_DISK)
+        return;
+    VEC_EACH (class, &finding->classes, uint32_t)
+        VEC_EACH (row, &profile_class_at(finder->profile, *class)->threads,
+                  struct profile_thread_row) {
+            lost += (double)row->excess_ns;
+            on_cpu += (double)row->excess_ns * part_on_cpu(finder, row->thread);
+        }
+    finding->is_work = lost > 0 && on_cpu >= lost / ON_CPU_PART;
+}
