@@ -28,6 +28,11 @@
 #define USES_MASK 0x78
 #define IS_NAMED 0x80
 
+/* How many files were closed that had the number and were not used often enough to be named: from
+ * so many on that is told, once. */
+#define MANY_FILES 16
+#define IS_TOLD 0xff
+
 enum channel_of {
     CHANNEL_PIPE = 1,
     CHANNEL_SOCKET,
@@ -229,6 +234,29 @@ static void name_file(struct thread *thread, int descriptor, uint8_t *known)
         define__object((const void *)HEURT_FILE_ADDRESS(descriptor), path);
 }
 
+static uint8_t *files_of(int descriptor)
+{
+    return &heurt_state.descriptor_kinds[KINDS + descriptor];
+}
+
+static void count_file(int descriptor, uint8_t known)
+{
+    uint8_t *files = files_of(descriptor);
+    if ((known & KIND_MASK) == HEURT_DESCRIPTOR_FILE && known & USES_MASK && !(known & IS_NAMED) &&
+        *files < MANY_FILES)
+        ++*files;
+}
+
+/* What the number was used for so far was no single file. */
+static void tell_many(struct thread *thread, int descriptor)
+{
+    uint8_t *files = files_of(descriptor);
+    if (heurt_state.aggregates || *files != MANY_FILES || thread__in_seccomp(thread))
+        return;
+    *files = IS_TOLD;
+    define__object((const void *)HEURT_FILE_ADDRESS(descriptor), "many files");
+}
+
 static void count_use(struct thread *thread, int descriptor, uint8_t *known, bool is_sync)
 {
     if (is_sync || (*known & USES_MASK) == USES_MASK)
@@ -246,8 +274,10 @@ uint64_t descriptor__word(struct thread *thread, int descriptor, bool is_sync)
         kind = *known & KIND_MASK;
     else if (descriptor >= 0 && !thread__in_seccomp(thread))
         kind = ask_kind(thread, descriptor);
-    if (known && !*known)
+    if (known && !*known) {
         *known = (uint8_t)kind;
+        tell_many(thread, descriptor);
+    }
     if (known && kind == HEURT_DESCRIPTOR_FILE && !(*known & IS_NAMED))
         count_use(thread, descriptor, known, is_sync);
     return (uint32_t)descriptor | kind << 32;
@@ -255,17 +285,22 @@ uint64_t descriptor__word(struct thread *thread, int descriptor, bool is_sync)
 
 void descriptors__forked(void)
 {
-    for (unsigned i = 0; i < KINDS_COPIED; i++)
+    for (unsigned i = 0; i < KINDS_COPIED; i++) {
         if (heurt_state.descriptor_kinds[i] & IS_NAMED)
             heurt_state.descriptor_kinds[i] &= KIND_MASK;
+        if (*files_of((int)i))
+            *files_of((int)i) = 0;
+    }
 }
 
 void descriptor__forget(int descriptor)
 {
     if (descriptor >= 0)
         heurt_state.told_queues[(uint32_t)descriptor % TOLD_QUEUES] = 0;
-    if (descriptor >= 0 && descriptor < KINDS && heurt_state.descriptor_kinds)
+    if (descriptor >= 0 && descriptor < KINDS && heurt_state.descriptor_kinds) {
+        count_file(descriptor, heurt_state.descriptor_kinds[descriptor]);
         heurt_state.descriptor_kinds[descriptor] = HEURT_DESCRIPTOR_UNKNOWN;
+    }
 }
 
 char *number__put(char *end, uint32_t number)

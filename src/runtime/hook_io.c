@@ -153,6 +153,16 @@ EXPORT int fdatasync(int descriptor)
 
 /* ---- open and close -------------------------------------------------------------------------- */
 
+/* Whoever had the number may have been closed within the C library, by fclose say. */
+#define OPENED(real)                                                   \
+    do {                                                               \
+        struct thread *thread = io__begin(SITE(HEURT_IO_OPEN), -1, 0); \
+        int result = real;                                             \
+        descriptor__forget(result);                                    \
+        io__end(thread, result);                                       \
+        return result;                                                 \
+    } while (0)
+
 static bool needs_mode(int flags)
 {
     return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE;
@@ -164,14 +174,14 @@ EXPORT int open(const char *path, int flags, ...)
     va_start(arguments, flags);
     mode_t mode = needs_mode(flags) ? va_arg(arguments, mode_t) : 0;
     va_end(arguments);
-    IO(int, OPEN, -1, 0, REAL(open)(path, flags, mode));
+    OPENED(REAL(open)(path, flags, mode));
 }
 ALSO_64(open);
 
 int __open_2(const char *path, int flags);
 EXPORT int __open_2(const char *path, int flags)
 {
-    IO(int, OPEN, -1, 0, REAL(__open_2)(path, flags));
+    OPENED(REAL(__open_2)(path, flags));
 }
 extern __typeof__(__open_2) __open64_2 __attribute__((alias("__open_2"))) EXPORT;
 
@@ -181,20 +191,20 @@ EXPORT int openat(int directory, const char *path, int flags, ...)
     va_start(arguments, flags);
     mode_t mode = needs_mode(flags) ? va_arg(arguments, mode_t) : 0;
     va_end(arguments);
-    IO(int, OPEN, -1, 0, REAL(openat)(directory, path, flags, mode));
+    OPENED(REAL(openat)(directory, path, flags, mode));
 }
 ALSO_64(openat);
 
 int __openat_2(int directory, const char *path, int flags);
 EXPORT int __openat_2(int directory, const char *path, int flags)
 {
-    IO(int, OPEN, -1, 0, REAL(__openat_2)(directory, path, flags));
+    OPENED(REAL(__openat_2)(directory, path, flags));
 }
 extern __typeof__(__openat_2) __openat64_2 __attribute__((alias("__openat_2"))) EXPORT;
 
 EXPORT int creat(const char *path, mode_t mode)
 {
-    IO(int, OPEN, -1, 0, REAL(creat)(path, mode));
+    OPENED(REAL(creat)(path, mode));
 }
 ALSO_64(creat);
 

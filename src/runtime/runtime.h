@@ -228,7 +228,7 @@ struct state {
     const void **bodies; /* by event id / 2: the moved code of a patched function */
     bool recording;
     bool uses_tsc;
-    uint8_t *descriptor_kinds;  /* enum heurt_descriptor by descriptor, 0: ask */
+    uint8_t *descriptor_kinds;  /* enum heurt_descriptor by descriptor, 0: ask; then their files */
     uint32_t event_descriptors; /* (atomic) eventfds that were made */
 
     struct heurt_session *session; /* which others write, too: only what is marked (atomic) */

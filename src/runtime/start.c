@@ -227,7 +227,7 @@ static bool prepare(const char *directory)
     state->aggregates = state->settings.flags & HEURT_SESSION_AGGREGATE;
     state->next_function = HEURT_EVENT_FUNCTIONS;
     state->bodies = zeroed_pages((HEURT_FUNCTION_LAST / 2 + 1) * sizeof *state->bodies);
-    state->descriptor_kinds = zeroed_pages(1 << 16);
+    state->descriptor_kinds = zeroed_pages(2 << 16);
     return state->bodies && state->descriptor_kinds && end_key__take(on_thread_end) &&
            pthread_atfork(before_fork, after_fork_in_parent, after_fork) == 0;
 }

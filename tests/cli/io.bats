@@ -89,6 +89,36 @@ C
     json 'classes[function=write].object_name' | grep -q 'of_child\.log$' || fail "$(<report.json)"
 }
 
+@test "a number that many files had is called so, and one whose file the C library closed is the next one's" {
+    cd "$BATS_TEST_TMPDIR"
+    compile numbers <<'C'
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+    char bytes[8];
+    for (int i = 0; i < 40; i++) {
+        int file = open("/etc/passwd", O_RDONLY);
+        read(file, bytes, sizeof bytes);
+        close(file);
+    }
+    int low = open("/dev/null", O_RDONLY); /* so that its number is another */
+    FILE *stream = fopen("streams.txt", "w");
+    fdatasync(fileno(stream));
+    fclose(stream);
+    int file = open("synced.log", O_CREAT | O_WRONLY, 0600);
+    write(file, bytes, sizeof bytes);
+    fsync(file);
+    return low < 0;
+}
+C
+    "$HEURT" record -q -o t --no-choice ./numbers </dev/null
+    "$HEURT" report -i t --json --threshold 0 >report.json
+    json 'classes[function=read].object_name' | grep -q '^many files' || fail "$(<report.json)"
+    json 'classes[function=fsync].object_name' | grep -q 'synced\.log$' || fail "$(<report.json)"
+}
+
 @test "a place that many go through has call stacks of most of them, not of the first alone" {
     compile many <<'C' || return 1
 #include <fcntl.h>

@@ -83,6 +83,23 @@ static char *shared_object(const struct report *report, const struct sharing *sh
                     : memory__format("0x%" PRIx64 ", %s", address, region_of(report, sharing));
 }
 
+/* A descriptor that led to several files, one after the other, has all their names. */
+static char *file_text(const char *names)
+{
+    static const char many[] = "many files", between[] = ", later ";
+    const char *second = strstr(names, between);
+    if (strstr(names, many))
+        return memory__text(many);
+    if (!second)
+        return memory__text(path__name(names));
+    char *first = memory__format("%.*s", (int)(second - names), names);
+    second += sizeof between - 1;
+    char *text = memory__format("%s%s%s", path__name(first), between,
+                                strstr(second, between) ? "others" : path__name(second));
+    free(first);
+    return text;
+}
+
 char *finding__object(const struct report *report, const struct finding *finding)
 {
     if (finding->sharing)
@@ -90,7 +107,7 @@ char *finding__object(const struct report *report, const struct finding *finding
     const struct profile_class *leader = leader_of(report, finding);
     const char *name = leader ? class__object_name(report, &leader->what) : NULL;
     if (finding->category == FINDING_DISK && name)
-        return memory__text(path__name(name));
+        return file_text(name);
     if (!finding->has_object || !leader)
         return NULL;
     return name ? memory__text(name) : memory__format("0x%" PRIx64, leader->what.object);
