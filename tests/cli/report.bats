@@ -280,3 +280,32 @@ C
     [ "$(json 'coverage.runtimes[].name')" = OpenMP ]
     [[ $("$HEURT" report -i t | tr -s "\n " " ") == *"It runs in OpenMP: seen are critical sections"* ]]
 }
+
+@test "a runtime that is there and not used is not named, and one is known by its thread" {
+    compile user -Wl,--no-as-needed -lgomp -Wl,--as-needed <<'C' || skip "no libgomp here"
+#define _GNU_SOURCE
+#include <pthread.h>
+static void *tick(void *unused)
+{
+    pthread_setname_np(pthread_self(), "ghc_ticker");
+    return unused;
+}
+int main(int argc, char **argv)
+{
+    pthread_t thread;
+    (void)argv;
+    if (argc > 1) {
+        pthread_create(&thread, NULL, tick, NULL);
+        pthread_join(thread, NULL);
+    }
+    return 0;
+}
+C
+    ldd ./user | grep -q libgomp || fail "it does not have libgomp"
+    heurt record -q -o t --no-choice ./user
+    report_json t
+    [ -z "$(json 'coverage.runtimes[].name')" ]
+    heurt record -q -o t --no-choice ./user ticks
+    report_json t
+    [ "$(json 'coverage.runtimes[].name')" = "GHC's runtime" ]
+}

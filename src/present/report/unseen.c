@@ -32,7 +32,21 @@ static const struct runtime_kind kinds[] = {
      "functions, threads",
      "goroutines, and their waits for each other (Go's own profiles of mutexes and blocking tell "
      "them)",
-     true},
+     true,
+     NULL},
+    {"GHC's runtime",
+     {"libHSrts*.so*"},
+     "threads of the system, their locks and conditions",
+     "Haskell's own threads, and their waits for each other at MVars and in transactions (the "
+     "program's +RTS -l, and ThreadScope, tell them)",
+     true,
+     "ghc_ticker"},
+    {"Erlang's virtual machine",
+     {"beam.smp"},
+     "threads of the system, waits of the schedulers",
+     "Erlang's own processes, and their waits for messages (its msacc and eprof tell them)",
+     true,
+     NULL},
 };
 
 static bool is_of(const struct runtime_kind *kind, const char *name)
@@ -43,14 +57,47 @@ static bool is_of(const struct runtime_kind *kind, const char *name)
     return false;
 }
 
+static bool is_within(const struct trace_module *module, uint64_t address)
+{
+    return address >= module->start && address < module->end;
+}
+
+/* A library may be there because another one could use it: whether anything that was recorded of
+ * the process was in it, or began in it. */
+static bool was_used(const struct report *report, uint32_t process,
+                     const struct trace_module *module)
+{
+    if (!strstr(path__name(module->path), ".so"))
+        return true;
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
+        const struct callsite *at = &class->what.at;
+        if (at->process == process &&
+            (is_within(module, at->site) || is_within(module, at->address)))
+            return true;
+    }
+    VEC_EACH (thread, trace__threads(report->trace), struct trace_thread)
+        if (trace__process_at(report->trace, thread->process)->serial == process &&
+            is_within(module, thread->start_routine))
+            return true;
+    return false;
+}
+
+static bool has_thread(const struct report *report, const char *name)
+{
+    VEC_EACH (thread, trace__threads(report->trace), struct trace_thread)
+        if (thread->name && strcmp(thread->name, name) == 0)
+            return true;
+    return false;
+}
+
 static bool is_there(const struct report *report, const struct runtime_kind *kind)
 {
     const char *language = trace__meta(report->trace, "runtime");
-    if (language && is_of(kind, language))
+    if ((language && is_of(kind, language)) || (kind->thread && has_thread(report, kind->thread)))
         return true;
     VEC_EACH (process, trace__processes(report->trace), struct trace_process)
         VEC_EACH (module, &process->modules, struct trace_module)
-            if (is_of(kind, path__name(module->path)))
+            if (is_of(kind, path__name(module->path)) && was_used(report, process->serial, module))
                 return true;
     return false;
 }

@@ -22,7 +22,8 @@ struct runtime_kind {
     const char *name;
     const char *globs[RUNTIME_GLOBS]; /* over base names of modules; "(…)": the trace's "runtime" */
     const char *seen, *unseen;
-    bool hides_waits; /* of the program's own threads of control for each other */
+    bool hides_waits;   /* of the program's own threads of control for each other */
+    const char *thread; /* one that it starts, by name; NULL: none */
 };
 /* The next one that the run used, after last (NULL: the first), or NULL. */
 const struct runtime_kind *runtime__next(const struct report *report,
