@@ -169,12 +169,45 @@ static char *left_out_name(const struct report *report, const struct role *role,
     return name;
 }
 
+/* Threads without names, begun at places without names, are all called so. */
+static bool is_called_so(const struct report *report, const struct role *role,
+                         const struct role *other, const struct style *style)
+{
+    bool waits = role->joined_ns >= role->lifetime_ns / 2;
+    if (role->name || role->is_main || other->name || other->is_main || other->had_work ||
+        (other->joined_ns >= other->lifetime_ns / 2) != waits)
+        return role == other;
+    struct role one = *role, other_one = *other;
+    one.threads = other_one.threads = 1;
+    char *name = role_name(report, &one, style), *other_name = role_name(report, &other_one, style);
+    bool is_same = strcmp(name, other_name) == 0;
+    free(name);
+    free(other_name);
+    return is_same;
+}
+
+/* Those that are called the same are told once, with the first of them; 0: they have been. */
+static uint32_t threads_called_so(const struct report *report, const struct role *role,
+                                  const struct style *style)
+{
+    uint32_t threads = 0;
+    VEC_EACH (other, &report->findings->roles, struct role) {
+        if (!is_called_so(report, role, other, style))
+            continue;
+        if (!threads && other != role)
+            return 0;
+        threads += other->threads;
+    }
+    return threads;
+}
+
 char *left_out__text(const struct report *report, const struct style *style)
 {
     char *list = memory__text("");
     uint64_t shown = 0, more = 0;
-    VEC_EACH (role, &report->findings->roles, struct role) {
-        if (role->had_work)
+    VEC_EACH (each, &report->findings->roles, struct role) {
+        struct role all = *each, *role = &all;
+        if (role->had_work || (all.threads = threads_called_so(report, each, style)) == 0)
             continue;
         if (shown++ >= LEFT_OUT_MOST) {
             more += role->threads;

@@ -208,6 +208,19 @@ void text__ignored(const struct report *report, const struct style *style, FILE 
     free(all);
 }
 
+#define SUM_FROM 0.01 /* of the threads' time: what takes less is on no screen */
+#define ERROR_FROM 0.005
+
+/* "; sums are within 3 %"; "": they are exact. */
+static void tell_error(double error, char *text, size_t size)
+{
+    *text = 0;
+    if (error >= 1)
+        snprintf(text, size, "; some sums are no more than guesses");
+    else if (error >= ERROR_FROM)
+        snprintf(text, size, "; sums are within %.2g %%", 100 * error);
+}
+
 /* What the mark in the table means. */
 void text__sampled(const struct report *report, const struct style *style, FILE *out)
 {
@@ -218,20 +231,19 @@ void text__sampled(const struct report *report, const struct style *style, FILE 
         if (class->recorded == class->count)
             continue;
         double own = class->sum_ns ? (double)class->sum_error_ns / (double)class->sum_ns : 0;
-        error = own > error ? own : error;
+        bool is_large =
+            (double)class->sum_ns >= SUM_FROM * (double)report->profile->lifetime_sum_ns;
+        error = is_large && own > error ? own : error;
         recorded += class->recorded;
         count += class->count;
     }
     if (!count)
         return;
     double percent = trace__session(report->trace)->overhead_permille / 10.0;
-    if (error < 1)
-        snprintf(within, sizeof within, "sums are within %.3g %%", 100 * error);
-    else
-        snprintf(within, sizeof within, "some sums are no more than guesses");
+    tell_error(error, within, sizeof within);
     paragraph__take(style, out, "  ~ sampled: ",
                     memory__format("%s of %s occurrences, at random, to cost %g %% at most "
-                                   "(--overhead); %s",
+                                   "(--overhead)%s",
                                    count__format(recorded, number), count__format(count, all),
                                    percent, within));
     if (profile__locks_are_sampled(report->profile))
