@@ -67,26 +67,28 @@ static void who_makes_answers_late_comes_before_who_waits_for_them(void **state)
     findings__free(findings);
 }
 
-/* ---- sending ----------------------------------------------------------------------------------
+/* ---- input and output on a CPU ----------------------------------------------------------------
  */
 
-/* Two send one message after another, the first in 10, all others in 90 of 100. on_cpu: the system
- * works for them all that time; else they wait for room. */
-static bool sending_is_ranked(struct scene *scene, bool on_cpu)
+/* Two send, or read 64 KiB, again and again, the first time for 10, then for 90 of 100. on_cpu: the
+ * system works for them all that time; else they wait. */
+static bool transfers_are_ranked(struct scene *scene, bool sends, bool on_cpu)
 {
-    const uint64_t fd = (uint64_t)HEURT_DESCRIPTOR_SOCKET << 32 | 3, until = BEGIN + 20000;
+    const uint64_t until = BEGIN + 20000;
+    const uint64_t kind = sends ? HEURT_DESCRIPTOR_SOCKET : HEURT_DESCRIPTOR_FILE;
+    const unsigned call = sends ? HEURT_IO_SENDTO : HEURT_IO_READ;
     for (uint32_t i = 0; i < 2; i++) {
         scene__start(scene, i, BEGIN);
         PUT(scene, i, BEGIN, HEURT_EVENT_KERNEL, 0);
         for (uint64_t from = BEGIN; from < until; from += 100) {
-            PUT(scene, i, from + 5, HEURT_EVENT_IO, HEURT_SITE(SITE, HEURT_IO_SENDTO), fd, 8);
-            PUT(scene, i, from + (from == BEGIN ? 15 : 95), HEURT_EVENT_IO LEFT, 8);
+            PUT(scene, i, from + 5, HEURT_EVENT_IO, HEURT_SITE(SITE, call), kind << 32 | 3, 65536);
+            PUT(scene, i, from + (from == BEGIN ? 15 : 95), HEURT_EVENT_IO LEFT, 65536);
         }
         end(scene, i, until, on_cpu ? until - BEGIN : 3000);
     }
     symbols__put(scene->symbols, 0, SITE, &(struct symbol){.function = "answer"});
     struct findings *findings = find_until(scene, until);
-    const struct finding *finding = find_kind(findings, FINDING_NETWORK);
+    const struct finding *finding = find_kind(findings, sends ? FINDING_NETWORK : FINDING_DISK);
     assert_non_null(finding);
     assert_int_equal(finding->is_work, on_cpu);
     bool is_ranked = finding->ranked;
@@ -96,12 +98,22 @@ static bool sending_is_ranked(struct scene *scene, bool on_cpu)
 
 static void who_waits_to_send_is_held_up(void **state)
 {
-    assert_true(sending_is_ranked(*state, false));
+    assert_true(transfers_are_ranked(*state, true, false));
 }
 
 static void sending_on_a_cpu_is_no_wait(void **state)
 {
-    assert_false(sending_is_ranked(*state, true));
+    assert_false(transfers_are_ranked(*state, true, true));
+}
+
+static void who_waits_for_a_file_is_held_up(void **state)
+{
+    assert_true(transfers_are_ranked(*state, false, false));
+}
+
+static void reading_what_is_in_memory_is_no_wait(void **state)
+{
+    assert_false(transfers_are_ranked(*state, false, true));
 }
 
 /* ---- two in step ----------------------------------------------------------------------------- */
@@ -168,6 +180,8 @@ int main(void)
         TEST(who_makes_answers_late_comes_before_who_waits_for_them),
         TEST(who_waits_to_send_is_held_up),
         TEST(sending_on_a_cpu_is_no_wait),
+        TEST(who_waits_for_a_file_is_held_up),
+        TEST(reading_what_is_in_memory_is_no_wait),
         TEST(two_in_step_wait_for_each_other),
         TEST(writes_of_little_could_be_one),
     };

@@ -4,6 +4,7 @@
 
 #define SMALL_CALLS 10000   /* of a class, at least */
 #define SMALL_CALL_NS 4000u /* that one takes in the mean, at most: it does not wait */
+#define SMALL_SIZE_CLASS 13 /* the largest: who asks for 16 KiB at a time need not ask for more */
 #define OFTEN 200           /* calls: fewer are made to begin with */
 
 const char *finding_category__name(enum finding_category category)
@@ -43,13 +44,21 @@ const char *finding_category__name(enum finding_category category)
 
 /* ---- how much -------------------------------------------------------------------------------- */
 
+static bool is_of_large_size(const struct profile_class *class)
+{
+    VEC_EACH (key, &class->what.keys, struct profile_key)
+        if (strcmp(key->name, "size_class") == 0 && key->value > SMALL_SIZE_CLASS)
+            return true;
+    return false;
+}
+
 /* Calls that pass little at a time, so many that what they take is the way into the kernel and
  * back: one may do for many. */
 bool class__is_small_calls(const struct profile_class *class)
 {
     const struct callsite *at = &class->what.at;
     return (at->kind == CLASS_DISK || at->kind == CLASS_PIPE) && class->count >= SMALL_CALLS &&
-           class->sum_ns / class->count <= SMALL_CALL_NS;
+           class->sum_ns / class->count <= SMALL_CALL_NS && !is_of_large_size(class);
 }
 
 /* A sleep is compared with none: what it waits for may be there. So are calls that take memory from

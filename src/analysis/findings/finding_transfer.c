@@ -2,7 +2,7 @@
 
 /* Input and output that is no wait: the system copies, sends, wakes who is to receive, all of it on
  * a CPU. What a call takes beyond the fastest one is then no time that somebody kept the thread
- * waiting. */
+ * waiting: it had more to do. Many small ones are more than need be, all the same. */
 #define ON_CPU_PART 2 /* of what was lost: so much of it was on a CPU */
 
 /* Of a thread's input and output, the part that was on a CPU: what it used beyond its work, the
@@ -22,14 +22,20 @@ static double part_on_cpu(const struct finder *finder, uint32_t thread)
 
 void finding__find_work(const struct finder *finder, struct finding *finding)
 {
-    double lost = 0, on_cpu = 0;
+    double lost = 0, on_cpu = 0, work = 0;
     if (finding->category != FINDING_NETWORK && finding->category != FINDING_DISK)
         return;
-    VEC_EACH (class, &finding->classes, uint32_t)
-        VEC_EACH (row, &profile_class_at(finder->profile, *class)->threads,
-                  struct profile_thread_row) {
-            lost += (double)row->excess_ns;
-            on_cpu += (double)row->excess_ns * part_on_cpu(finder, row->thread);
+    VEC_EACH (place, &finding->classes, uint32_t) {
+        const struct profile_class *class = profile_class_at(finder->profile, *place);
+        bool is_needed = !class__is_small_calls(class);
+        VEC_EACH (row, &class->threads, struct profile_thread_row) {
+            double lost_ns = (double)class__waited_ns(class, row);
+            double on_cpu_ns = lost_ns * part_on_cpu(finder, row->thread);
+            lost += lost_ns;
+            on_cpu += on_cpu_ns;
+            work += is_needed ? on_cpu_ns : 0;
         }
-    finding->is_work = lost > 0 && on_cpu >= lost / ON_CPU_PART;
+    }
+    finding->is_on_cpu = lost > 0 && on_cpu >= lost / ON_CPU_PART;
+    finding->is_work = lost > 0 && work >= lost / ON_CPU_PART;
 }

@@ -279,6 +279,10 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
         if (gain < FINDING_GAIN || gain > POLLING_MOST)
             return false;
         break;
+    case FINDING_DISK:
+        if (finding->is_work)
+            return false;
+        break;
     case FINDING_NETWORK: /* who sends works, and nobody makes that last longer */
         if (finding->is_work)
             return false;

@@ -135,7 +135,8 @@ struct finding {
     bool is_gil;                /* LOCK: CPython's */
     double in_vain;             /* CONDITION: that part of those that are woken find nothing, most
                                    of them; 0: it is not so */
-    bool is_work;               /* NETWORK, DISK: no waits, but calls that take CPU time */
+    bool is_on_cpu;             /* NETWORK, DISK: no waits, but calls that take CPU time */
+    bool is_work;               /* likewise, and that time is needed */
     bool is_of_forked;          /* PAGE_FAULT: most of it is in processes that were forked */
     enum join_order join_order; /* of JOIN */
     bool is_assumed; /* the gain hangs on threads that serve or run until they are told to end, on

@@ -262,7 +262,7 @@ void finder__add_beside(struct finder *finder);
 
 /* ---- finding_transfer.c ---------------------------------------------------------------------- */
 
-/* Whether most of what input and output lost went on on a CPU: is_work. */
+/* Whether most of what input and output lost went on on a CPU: is_on_cpu, is_work. */
 void finding__find_work(const struct finder *finder, struct finding *finding);
 
 /* ---- finding_parts.c ------------------------------------------------------------------------- */

@@ -174,7 +174,7 @@ static const char *doing_of(const struct report *report, const struct finding *f
 {
     if (finding->in_vain > 0)
         return "Threads are woken for nothing, and wait again";
-    if (finding->is_work)
+    if (finding->is_on_cpu)
         return finding->category == FINDING_DISK
                    ? "Calls that read or write files take time, in the system"
                    : "Calls that send and receive take time, in the system";
