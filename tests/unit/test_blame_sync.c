@@ -376,19 +376,25 @@ static void both_sides_of_a_queue_wait_for_work(void **state)
     assert_true(condition_class(scene, B, OTHER)->idle);
 }
 
-/* Three threads pass a turn on: each waits for it while the other two have it. */
-static void ring(struct scene *scene, uint64_t step, uint64_t mutex)
+/* Three threads pass a turn on: each waits for it while the other two have it. apart: from place to
+ * place at which they wait. */
+static void ring_of_places(struct scene *scene, uint64_t step, uint64_t mutex, uint64_t apart)
 {
     for (uint64_t i = 0; i < 30; i++) {
         uint32_t thread = i % 3, next = (i + 1) % 3;
         uint64_t from = i < 3 ? 1000 : 1950 + 1000 * (i - 3), to = 1910 + 1000 * (i - 1);
         if (i > 0) {
-            PUT(scene, thread, from, CONDITION, A, MEETING + step * thread,
+            PUT(scene, thread, from, CONDITION, A + apart * thread, MEETING + step * thread,
                 mutex ? mutex : 0x1 + thread);
             PUT(scene, thread, to, CONDITION LEFT, 0);
         }
         signal(scene, thread, 1900 + 1000 * i, MEETING + step * next);
     }
+}
+
+static void ring(struct scene *scene, uint64_t step, uint64_t mutex)
+{
+    ring_of_places(scene, step, mutex, 0);
 }
 
 static void a_convoy_loses(void **state)
@@ -406,6 +412,34 @@ static void a_ring_of_conditions_loses(void **state)
     scene__profile(scene);
     for (uint64_t i = 0; i < 3; i++)
         assert_false(condition_class(scene, A, MEETING + 8 * i)->idle);
+}
+
+/* One waits for room, one for work, one for results. */
+static void stages_that_go_round_wait_for_work(void **state)
+{
+    struct scene *scene = *state;
+    ring_of_places(scene, 8, MUTEX, B - A);
+    scene__profile(scene);
+    for (uint64_t i = 0; i < 3; i++)
+        assert_true(condition_class(scene, A + i * (B - A), MEETING + 8 * i)->idle);
+}
+
+/* Two wake each other more often than not; most of the time they wait until a third one does. */
+static void who_passes_on_that_there_is_work_waits_for_it(void **state)
+{
+    struct scene *scene = *state;
+    uint64_t now = 1000;
+    for (uint32_t i = 0; i < 30; i++) {
+        uint32_t waiter = 1 + i % 2, other = 3 - waiter;
+        bool is_long = i % 6 >= 4;
+        uint64_t ticks = is_long ? 2000 : 50, object = MEETING + 8 * waiter;
+        signal(scene, is_long ? 0 : other, now + ticks, object);
+        wait_for(scene, waiter, now, now + ticks + 10, A, object);
+        now += ticks + 100;
+    }
+    scene__profile(scene);
+    assert_true(condition_class(scene, A, MEETING + 8)->idle);
+    assert_true(condition_class(scene, A, MEETING + 16)->idle);
 }
 
 /* Conditions of different mutexes do not protect the same. */
@@ -548,6 +582,8 @@ int main(void)
         TEST(both_sides_of_a_queue_wait_for_work),
         TEST(a_convoy_loses),
         TEST(a_ring_of_conditions_loses),
+        TEST(stages_that_go_round_wait_for_work),
+        TEST(who_passes_on_that_there_is_work_waits_for_it),
         TEST(a_ring_of_mutexes_is_a_pipeline),
         TEST(a_token_by_one_condition_loses),
         TEST(a_token_by_two_conditions_is_two_roles),

@@ -20,8 +20,10 @@
  *   - those who ended the waits wait there, too (as much as they wait, they end them; of a
  *     semaphore: as often as they take it, they post it): locks made of them, turnstiles, convoys,
  *     and pools whose threads submit most of the work themselves;
- *   - or they wait for another condition of the same mutex (another semaphore of the process), and
- *     from wait to wait the way goes over three or more of them back to the first: rings.
+ *   - or they wait for another condition of the same mutex (another semaphore of the process), at
+ *     the same place, and from wait to wait the way goes over three or more of them back to the
+ *     first, each of which ends half of the waits for the next: rings. Stages that wait for room,
+ *     for work and for results go round as well, and wait at places of their own.
  *   - or each waits at a condition of its own, all at one place, and they end each other's waits
  *     there about as often: monitors, queues of writers (sync/parking.h);
  *   - or they run out of time, and who waited so works between them, while another one waits until

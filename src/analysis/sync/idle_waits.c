@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #define TURNS_SHARE 10 /* one in so many ticks of the waited time */
+#define RING_SHARE 2   /* likewise, of what one wait of a ring passes on to the next */
 #define AT_END_PART 20 /* of a wait: so soon after it ended the one who ended it was done */
 #define ON_PART 10     /* of waits in vain: so soon after them the next one goes on with them */
 #define WORK_PART 4    /* of waits in vain: who works less between them only looks now and then */
@@ -24,6 +25,7 @@ struct turnstile {
     uint32_t process; /* serial */
     enum class_kind kind;
     uint64_t mutex;  /* that goes with the condition */
+    uint64_t site;   /* of the first wait */
     uint64_t waited; /* ticks, in waits that ended */
     uint64_t joined; /* of them: until a thread was done that the one who waited had created */
     uint64_t
@@ -48,7 +50,7 @@ static struct member *member_of(struct turnstile *meeting, uint32_t thread)
 struct company {
     struct turnstile *meetings[COMPANY_AT_MOST];
     unsigned count;
-    /* Whether who waits for the first ends a tenth of the waits for the second. */
+    /* Whether who waits for the first ends half of the waits for the second, at the same place. */
     bool leads[COMPANY_AT_MOST][COMPANY_AT_MOST];
     uint64_t *waited; /* by thread: for one of them */
 };
@@ -97,14 +99,21 @@ static void set_waited(struct company *company, const struct turnstile *from, bo
         company->waited[member->thread] = waited ? member->waited : 0;
 }
 
+/* Who waits at another place, for room or for results, is a stage, as of a pipeline. */
+static bool leads_to(const struct company *company, const struct turnstile *from,
+                     const struct turnstile *to)
+{
+    uint64_t passed = passed_on(company, to);
+    return from != to && from->site == to->site && passed && passed >= to->waited / RING_SHARE;
+}
+
 static void find_leads(struct company *company)
 {
     for (unsigned from = 0; from < company->count; from++) {
         set_waited(company, company->meetings[from], true);
         for (unsigned to = 0; to < company->count; to++)
             company->leads[from][to] =
-                from != to &&
-                is_share(passed_on(company, company->meetings[to]), company->meetings[to]);
+                leads_to(company, company->meetings[from], company->meetings[to]);
         set_waited(company, company->meetings[from], false);
     }
 }
@@ -323,6 +332,8 @@ void idle_waits__take(struct idle_waits *idle, const struct sync_events *walk,
     if (!turnstile)
         return;
     turnstile->any_wait |= event->type == SYNC_EVENT_WAITS;
+    if (event->type == SYNC_EVENT_WAITS && !turnstile->site)
+        turnstile->site = event->site;
     if (event->since && !event->unseen)
         wait_ended(idle, walk, turnstile, event);
     if (event->since && !event->unseen && turnstile->kind == CLASS_CONDITION)

@@ -7,7 +7,7 @@ struct parking_place {
 /* So many waits of one thread at a place were ended by another. */
 struct parking_pass {
     uint32_t place, from, to;
-    uint64_t count;
+    uint64_t count, ticks; /* ticks: they lasted */
 };
 
 /* Who waits for an object. */
@@ -37,13 +37,16 @@ static struct parking_owner *owner_of(struct parking *parking, uint32_t object)
     return VEC_AT(&parking->owners, struct parking_owner, object);
 }
 
-static void count_pass(struct parking *parking, uint32_t place, uint32_t from, uint32_t to)
+static void count_pass(struct parking *parking, uint32_t place, uint32_t from, uint32_t to,
+                       uint64_t ticks)
 {
     const uint64_t key[] = {place, from, to};
     uint64_t number = map__put(&parking->passes_by_threads, key, sizeof key, parking->passes.count);
     if (number == parking->passes.count)
-        vec__push(&parking->passes, &(struct parking_pass){place, from, to, 0});
-    VEC_AT(&parking->passes, struct parking_pass, number)->count++;
+        vec__push(&parking->passes, &(struct parking_pass){place, from, to, 0, 0});
+    struct parking_pass *pass = VEC_AT(&parking->passes, struct parking_pass, number);
+    pass->count++;
+    pass->ticks += ticks;
 }
 
 void parking__take(struct parking *parking, uint32_t process, const struct sync_event *event)
@@ -53,7 +56,7 @@ void parking__take(struct parking *parking, uint32_t process, const struct sync_
     place_at(parking, number)->is_shared |= owner->is_known && owner->thread != event->thread;
     *owner = (struct parking_owner){true, event->thread, number};
     if (event->type != SYNC_EVENT_GAVE_UP && event->by != SYNC_EVENT_NOBODY)
-        count_pass(parking, number, event->by, event->thread);
+        count_pass(parking, number, event->by, event->thread, sync_event__ticks(event));
 }
 
 /* How often the one to whom the turn was passed passed it back. */
@@ -71,15 +74,19 @@ bool parking__passes_turns(const struct parking *parking, uint32_t object)
     const struct parking_owner *owner = VEC_AT(&parking->owners, struct parking_owner, object);
     if (!owner->is_known || place_at(parking, owner->place)->is_shared)
         return false;
-    uint64_t waits = 0, turns = 0;
+    uint64_t waits = 0, turns = 0, ticks = 0;
+    double turns_ticks = 0;
     VEC_EACH (pass, &parking->passes, struct parking_pass) {
         if (pass->place != owner->place || pass->to != owner->thread)
             continue;
         uint64_t back = passed_back(parking, pass);
+        uint64_t passed = pass->count < back ? pass->count : back;
         waits += pass->count;
-        turns += pass->count < back ? pass->count : back;
+        turns += passed;
+        ticks += pass->ticks;
+        turns_ticks += (double)pass->ticks * (double)passed / (double)pass->count;
     }
-    return turns >= PARKING_LEAST && turns >= waits / 2;
+    return turns >= PARKING_LEAST && turns >= waits / 2 && turns_ticks >= (double)ticks / 2;
 }
 
 struct parking parking__start(void)

@@ -2,7 +2,9 @@
  * its turn on: writers that queue, monitors with an entry list. A fold over synchronisation events.
  *
  * A thread waits there for its turn when it and others end each other's waits: half or more of its
- * waits, and PARKING_LEAST, were ended by those of whose waits it ended as many.
+ * waits, and of the time of these, and PARKING_LEAST, were ended by those of whose waits it ended
+ * as many. Workers that pass on to each other that there is more to do wait, most of the time,
+ * until somebody else has it.
  * Neither a pool whose workers park, each at its own condition, is such a place, for who gives them
  * work waits elsewhere; nor stages of a pipeline, of which each only wakes the next; nor a
  * condition at which several threads wait, which is told by itself (idle_waits.h). For
