@@ -355,10 +355,64 @@ static void who_is_woken_for_nothing_loses_what_it_waits_for_a_cpu(void **state)
     findings__free(findings);
 }
 
+/* Eight threads of 20 ms, half of it in page faults: of one process, of programs of their own, or
+ * of children of the first. */
+static const struct finding *find_faults(struct scene *scene, bool are_apart, bool are_forked,
+                                         struct findings **findings)
+{
+    enum { THREADS = 8 };
+    const uint64_t ms = 1000000, end = 1000 + 20 * ms;
+    for (uint32_t i = 0; i < THREADS; i++) {
+        scene->process_of[i] = are_apart ? i : 0;
+        if (are_apart || i == 0)
+            scene__process(scene, i, 100 + i, are_forked && i ? 0 : HEURT_NO_SERIAL);
+        scene__start(scene, i, 1000);
+        PUT(scene, i, 1000, HEURT_EVENT_KERNEL, 0);
+        for (uint64_t k = 1; k < 20; k += 2)
+            PUT(scene, i, 1000 + (k + 1) * ms, HEURT_EVENT_OFF_CPU, HEURT_OFF(ms, HEURT_OFF_FAULT),
+                HEURT_BACK(0, 1), 0);
+        PUT(scene, i, end, HEURT_EVENT_THREAD_END, 20 * ms, 0);
+    }
+    scene->end = (struct heurt_clock_pair){end, end};
+    *findings = find(scene);
+    VEC_EACH (finding, &(*findings)->rows, struct finding)
+        if (finding->category == FINDING_PAGE_FAULT)
+            return finding;
+    return NULL;
+}
+
+static void page_faults_of_a_process_are_a_finding(void **state)
+{
+    struct findings *findings;
+    const struct finding *finding = find_faults(*state, false, false, &findings);
+    assert_true(finding && finding->ranked && !finding->is_of_many && !finding->is_of_forked);
+    findings__free(findings);
+}
+
+/* Each has to get its memory once. */
+static void page_faults_of_many_programs_are_none(void **state)
+{
+    struct findings *findings;
+    const struct finding *finding = find_faults(*state, true, false, &findings);
+    assert_true(finding && !finding->ranked && finding->is_of_many);
+    findings__free(findings);
+}
+
+static void forked_processes_may_be_fewer(void **state)
+{
+    struct findings *findings;
+    const struct finding *finding = find_faults(*state, true, true, &findings);
+    assert_true(finding && finding->ranked && finding->is_of_forked);
+    findings__free(findings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, scene__setup, scene__teardown)
+        TEST(page_faults_of_a_process_are_a_finding),
+        TEST(page_faults_of_many_programs_are_none),
+        TEST(forked_processes_may_be_fewer),
         TEST(what_runs_in_a_handler_interrupts_its_thread),
         TEST(what_the_program_calls_itself_is_no_handler),
         TEST(a_sync_is_compared_with_none),

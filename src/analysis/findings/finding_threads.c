@@ -517,18 +517,29 @@ static void pass_over_those_that_left(const struct finder *finder, uint64_t *ns,
     }
 }
 
-/* By thread, ns. A forked process copies what it writes, and so does who forked it. */
-static bool is_of_forked(const struct finder *finder, const uint64_t *ns)
+#define ONE_PART 4 /* of page faults: none of many processes has so much of them */
+
+/* Page faults, ns by thread: whether most are in forked processes, which copy what they write, as
+ * does who forked them; and whether they are in many programs, each of which has to get its memory
+ * once. */
+static void find_whose_faults(const struct finder *finder, const uint64_t *ns,
+                              struct finding *finding)
 {
-    uint64_t all_ns = 0, forked_ns = 0;
+    size_t count = trace__processes(finder->trace)->count;
+    uint64_t *of_process = memory__zeroed(count, sizeof *of_process);
+    uint64_t all_ns = 0, forked_ns = 0, most_ns = 0;
     for (size_t i = 0; i < finder->profile->threads.count; i++) {
         uint32_t process = trace__thread_at(finder->trace, i)->process;
         bool is_forked =
             trace__process_at(finder->trace, process)->parent_serial != HEURT_NO_SERIAL;
         all_ns += ns[i];
         forked_ns += is_forked ? ns[i] : 0;
+        of_process[process] += ns[i];
+        most_ns = ns__larger(most_ns, of_process[process]);
     }
-    return forked_ns > all_ns / 2;
+    finding->is_of_forked = forked_ns > all_ns / 2;
+    finding->is_of_many = !finding->is_of_forked && most_ns < all_ns / ONE_PART;
+    free(of_process);
 }
 
 static void add_of_component(struct finder *finder, enum component component)
@@ -546,7 +557,8 @@ static void add_of_component(struct finder *finder, enum component component)
         finding->lost_ns = sum;
         finding->leader = class;
         finding->own_gain = cpu_over_work(finder);
-        finding->is_of_forked = component == COMPONENT_PAGE_FAULT && is_of_forked(finder, ns);
+        if (component == COMPONENT_PAGE_FAULT)
+            find_whose_faults(finder, ns, finding);
         if (class != FINDING_NO_CLASS) {
             finding->place = program_frame__of_class(
                 finder->symbols, &profile_class_at(finder->profile, class)->what);

@@ -263,7 +263,8 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
             return false;
         break;
     case FINDING_PAGE_FAULT:
-        return finding->lost_ns >=
+        return !finding->is_of_many &&
+               finding->lost_ns >=
                    (gain >= SHORT_RUN_GAIN ? FAULTS_LEAST_NS / 3 : FAULTS_LEAST_NS) &&
                (is_long || (gain >= SHORT_RUN_GAIN && finding->share >= FINDING_SHARE / 2));
     case FINDING_CPU: /* more threads than CPUs use them as well; what others take is theirs */

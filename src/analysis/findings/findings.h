@@ -138,6 +138,7 @@ struct finding {
     bool is_on_cpu;             /* NETWORK, DISK: no waits, but calls that take CPU time */
     bool is_work;               /* likewise, and that time is needed */
     bool is_of_forked;          /* PAGE_FAULT: most of it is in processes that were forked */
+    bool is_of_many;            /* PAGE_FAULT: in many programs, in each a little */
     enum join_order join_order; /* of JOIN */
     bool is_assumed; /* the gain hangs on threads that serve or run until they are told to end, on
                         room between the ends of a hand-over, or on answers that need not be waited
