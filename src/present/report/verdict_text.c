@@ -146,12 +146,14 @@ static char *found_nothing(const struct report *report)
                             : "No interference found");
 }
 
-/* " Other programs used 1.2 of the 2 CPUs: …", where threads wanted some, or "". */
+/* " Other programs used 1.2 of the 2 CPUs: …", where threads wanted some, or "". Who yields has no
+ * CPU, either, while others have it. */
 static char *cpus_of_others(const struct report *report, const struct role *sum)
 {
     double cpus = profile__cpus_of_others(report->profile, report->trace);
     const char *all = trace__meta(report->trace, "cpus");
-    bool wanted = sum->component_ns[COMPONENT_RUNNABLE] >= sum->lifetime_ns / TOLD_PART;
+    uint64_t wanted_ns = sum->component_ns[COMPONENT_RUNNABLE] + sum->asked_ns;
+    bool wanted = wanted_ns >= sum->lifetime_ns / TOLD_PART;
     return wanted && cpus > 0 && all && *all
                ? memory__format(" Other programs used %.1f of the %s CPUs: a quiet machine tells "
                                 "more.",
