@@ -104,7 +104,7 @@ function put_findings() {
   if (!ranked.length) body.append(el("p", {}, "No finding costs enough to be ranked."));
   ranked.forEach(card => body.append(card_of(card)));
   if (noted.length)
-    body.append(table("What costs little:", [number("lost"), number("share"), words("gain"), words("what")],
+    body.append(table("Also lost, but not ranked:", [number("lost"), number("share"), words("gain"), words("what")],
       noted.map(c => {
         const f = report.findings[c.index];
         return [[doubt(f), exact(f.lost_ns)], share(f.share), c.gain, name(c.subject)];
