@@ -236,13 +236,49 @@ static void warn_of_checks(const struct report *report, struct vec *warnings)
     }
 }
 
+/* The same is said of that file's process already. */
+static bool is_said(const struct report *report, const struct trace_process *of, const char *note)
+{
+    VEC_EACH (process, trace__processes(report->trace), struct trace_process) {
+        if (process == of)
+            return false;
+        VEC_EACH (said, &process->notes, const char *)
+            if (strcmp(process->path, of->path) == 0 && strcmp(*said, note) == 0)
+                return true;
+    }
+    return false;
+}
+
+static size_t processes_with(const struct report *report, const struct trace_process *of,
+                             const char *note)
+{
+    size_t count = 0;
+    VEC_EACH (process, trace__processes(report->trace), struct trace_process)
+        VEC_EACH (said, &process->notes, const char *)
+            count += strcmp(process->path, of->path) == 0 && strcmp(*said, note) == 0;
+    return count;
+}
+
+static char *note_text(const struct report *report, const struct trace_process *process,
+                       const char *note)
+{
+    char number[32];
+    size_t more = processes_with(report, process, note) - 1;
+    char *others =
+        more ? memory__format(" and %s more", count__format(more, number)) : memory__text("");
+    char *text = memory__format("%s (pid %u%s): %s", *process->path ? process->path : "the program",
+                                process->pid, others, note);
+    free(others);
+    return text;
+}
+
+/* What is so of several processes of a file once. */
 static void warn_of_notes(const struct report *report, struct vec *warnings)
 {
     VEC_EACH (process, trace__processes(report->trace), struct trace_process)
         VEC_EACH (note, &process->notes, const char *)
-            warn(warnings,
-                 memory__format("%s (pid %u): %s", *process->path ? process->path : "the program",
-                                process->pid, *note));
+            if (!is_said(report, process, *note))
+                warn(warnings, note_text(report, process, *note));
 }
 
 char *report__budget(const struct report *report)

@@ -236,7 +236,8 @@ char *finding__verdict(const struct report *report, const struct finding *findin
 {
     char unknown[32], *function = NULL;
     struct place place;
-    if (finding__place(report, finding, &place, unknown))
+    bool in_several = finding->objects <= 1 && finding->parts.count > 1;
+    if (!in_several && finding__place(report, finding, &place, unknown))
         function = function__short(place.function);
     char *text = memory__format("%s%s%s.", doing_of(report, finding), function ? ", in " : "",
                                 function ? function : "");

@@ -10,8 +10,6 @@
 void text__head(const struct report *report, const struct style *style, FILE *out);
 /* What the threads that had work did with their time, a role each; who is left out. */
 void text__roles(const struct report *report, const struct style *style, FILE *out);
-/* What makes the report less certain, a sentence each. */
-void text__warnings(const struct report *report, const struct style *style, FILE *out);
 /* "4 threads", of those that had work. free() it. */
 char *workers__text(const struct report *report);
 /* "4 × mc-log, main (for the end of others)": those that had none; "": all had. free() it. */

@@ -8,8 +8,10 @@
 #include <string.h>
 
 #define IDLE_AT_MOST 4
-#define APART_AT_MOST 4  /* classes of one kind below the threshold */
-#define APART_FROM 0.005 /* the smallest score that does not show as 0.00 */
+#define APART_AT_MOST 4   /* classes of one kind below the threshold */
+#define APART_FROM 0.005  /* the smallest score that does not show as 0.00 */
+#define WITHIN_FROM 0.005 /* of a sum: an error that is worth telling */
+#define GUESS_FROM 0.5
 
 /* Takes over both; between is put between them unless text is empty. */
 static char *append(char *text, const char *between, char *more)
@@ -208,6 +210,17 @@ void text__ignored(const struct report *report, const struct style *style, FILE 
     free(all);
 }
 
+/* "; sums are within 12 %": how far those of sampled classes may be off. */
+static void within__format(double error, char text[48])
+{
+    if (error < WITHIN_FROM)
+        *text = '\0';
+    else if (error < GUESS_FROM)
+        snprintf(text, 48, "; sums are within %.2g %%", 100 * error);
+    else
+        snprintf(text, 48, "; some sums are no more than guesses");
+}
+
 /* What the mark in the table means. */
 void text__sampled(const struct report *report, const struct style *style, FILE *out)
 {
@@ -225,19 +238,16 @@ void text__sampled(const struct report *report, const struct style *style, FILE 
     if (!count)
         return;
     double percent = trace__session(report->trace)->overhead_permille / 10.0;
-    if (error < 1)
-        snprintf(within, sizeof within, "sums are within %.3g %%", 100 * error);
-    else
-        snprintf(within, sizeof within, "some sums are no more than guesses");
+    within__format(error, within);
     paragraph__take(style, out, "  ~ sampled: ",
-                    memory__format("%s of %s occurrences, at random, to cost %g %% at most "
-                                   "(--overhead); %s",
+                    memory__format("%s of %s occurrences, at random, so that recording costs about "
+                                   "%g %% (--overhead)%s",
                                    count__format(recorded, number), count__format(count, all),
                                    percent, within));
     if (profile__locks_are_sampled(report->profile))
         paragraph__put(style, out, INK_PLAIN, "  ~ locks: ",
-                       "all waits are recorded; of locks that were had at once some are (heurt "
-                       "record --locks all)");
+                       "every wait is recorded, but only some times that a lock was free "
+                       "(heurt record --locks all)");
 }
 
 void text__coverage_line(const struct report *report, FILE *out)
