@@ -38,13 +38,22 @@ bool class__has_arguments(const struct report *report, const struct profile_clas
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
+/* As it would be typed into a shell: what is empty, or has blanks, between quotes. */
+static char *add_argument(char *text, const char *argument, size_t bytes)
+{
+    bool plain = bytes > 0 && strcspn(argument, " \t\n;&|<>()$`*?#") >= bytes;
+    const char *quote = plain || memchr(argument, '\'', bytes) ? "" : "'";
+    return text__append(text, "%s%s%.*s%s", *text ? " " : "", quote, (int)bytes, argument, quote);
+}
+
 char *report__command(const struct report *report)
 {
     const char *command = trace__meta(report->trace, "command");
-    char *text = memory__text(command && *command ? command : "(unknown command)");
-    for (char *at = text; *at; at++)
-        if (*at == '\n')
-            *at = ' ';
+    char *text = memory__text("");
+    if (!command || !*command)
+        return text__append(text, "(unknown command)");
+    for (const char *at = command; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+        text = add_argument(text, at, strcspn(at, "\n"));
     return text;
 }
 

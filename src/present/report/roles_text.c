@@ -53,7 +53,8 @@ static char *role_name(const struct report *report, const struct role *role,
     count__format(role->threads, number);
     if (!name) {
         char *library = of_library(role);
-        text = memory__format("%s thread%s%s", number, role->threads == 1 ? "" : "s", library);
+        text = memory__format("%s %sthread%s%s", number, role->is_of_openmp ? "OpenMP " : "",
+                              role->threads == 1 ? "" : "s", library);
         free(library);
     } else if (role->threads == 1)
         text = memory__text(name);

@@ -1,4 +1,5 @@
-/* What makes figures less certain, on all screens: a sentence each, but files without names in one. */
+/* What makes figures less certain, on all screens: a sentence each, but files without names in one.
+ */
 #include "base/memory.h"
 #include "base/text.h"
 #include "present/shared.h"
