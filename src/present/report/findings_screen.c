@@ -28,7 +28,7 @@ char *finding__gain(const struct finding *finding, bool unicode)
 {
     char gain[GAIN_BYTES];
     gain__format(finding->wall_gain, unicode, gain);
-    bool is_number = strcmp(gain, "none") != 0 && strcmp(gain, "?") != 0;
+    bool is_number = *gain >= '0' && *gain <= '9';
     return memory__format("%s%s", finding->is_assumed && is_number ? "~" : "", gain);
 }
 
