@@ -7,8 +7,10 @@ const report = data.report, page = document.getElementById("page");
 /* ---- texts and elements ---------------------------------------------------------------------- */
 
 const obeyed = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const std_string = /std::(__cxx11::)?basic_string<char, std::char_traits<char>, std::allocator<char> ?>/g;
 /* Characters that a page obeys are shown, not sent. */
-const clean = text => String(text).replace(obeyed, c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+const clean = text => String(text).replace(std_string, "std::string")
+  .replace(obeyed, c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 const cut = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
 const NAME_MOST = 200;
 

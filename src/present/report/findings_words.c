@@ -291,13 +291,23 @@ static char *in_places(const struct report *report, const struct finding *findin
     return text;
 }
 
+/* "network: sendmsg": which call it is, of one place. free() it. */
+static char *noun_of(const struct report *report, const struct finding *finding)
+{
+    static const char *const orders[] = {
+        [JOIN_SERIAL] = "one after another", [JOIN_IN_ORDER] = "joins in order"};
+    const char *noun = orders[finding->join_order] ?: nouns[finding->category];
+    const struct profile_class *leader = leader_of(report, finding);
+    bool is_call = finding->category == FINDING_NETWORK && finding->parts.count <= 1 && leader &&
+                   class__is_hooked(&leader->what);
+    return is_call ? memory__format("%s: %s", noun, leader->what.at.function) : memory__text(noun);
+}
+
 char *finding__subject(const struct report *report, const struct finding *finding)
 {
     char number[32], *object = finding__object(report, finding);
     char *places = in_places(report, finding), *text;
-    static const char *const orders[] = {
-        [JOIN_SERIAL] = "one after another", [JOIN_IN_ORDER] = "joins in order"};
-    const char *noun = orders[finding->join_order] ?: nouns[finding->category];
+    char *noun = noun_of(report, finding);
     if (finding->is_gil)
         text = memory__format("Python's GIL%s", places);
     else if (finding->objects > 1)
@@ -306,6 +316,7 @@ char *finding__subject(const struct report *report, const struct finding *findin
                            count__format(finding->objects, number), object ? object : "?", places);
     else
         text = memory__format("%s%s%s%s", noun, object ? " " : "", object ? object : "", places);
+    free(noun);
     free(object);
     free(places);
     return text;

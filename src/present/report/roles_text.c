@@ -58,6 +58,8 @@ static char *role_name(const struct report *report, const struct role *role,
         free(library);
     } else if (role->threads == 1)
         text = memory__text(name);
+    else if (role->is_main)
+        text = memory__format("main of %s processes", number);
     else
         text = memory__format("%s %s %s", number, style->unicode ? "×" : "x", name);
     if (has_programs(report) && *role->program)
