@@ -2,12 +2,12 @@
 
 /* ---- the timeline ----------------------------------------------------------------------------- */
 
-const LABEL = 150, LANE = 24, PATTERN = 3, ROWS_MOST = 300, ARROWS_MOST = 60;
+const LABEL = 150, LANE = 24, PATTERN = 3, LABEL_MOST = 22, ROWS_MOST = 300, ARROWS_MOST = 60;
 let rows = [], strip = null, chart = null, status = null, cursor_row = 0, drag = null;
 
 function make_rows() {
   const busy = lanes.filter(l => l.had_work && l.to > l.from), rest = lanes.filter(l => !busy.includes(l) && l.to > l.from);
-  const single = of => of.map(l => ({ lanes: [l], label: l.label + " " + l.tid }));
+  const single = of => of.map(l => ({ lanes: [l], label: cut(clean(l.label), LABEL_MOST - String(l.tid).length - 1) + " " + l.tid }));
   const shown = busy.slice(0, ROWS_MOST), more = busy.slice(ROWS_MOST);
   rows = single(shown);
   if (more.length) rows.push({ lanes: more, label: count(more.length) + " more threads" });
@@ -128,7 +128,7 @@ function draw_labels(pen, height) {
   rows.forEach((row, i) => {
     const chosen = row.lanes.some(l => state.threads.has(l.index)), focused = document.activeElement === strip && i === cursor_row;
     pen.fillStyle = theme(chosen ? "--mark" : row.folded ? "--dim" : "--ink");
-    pen.fillText((chosen ? "■ " : focused ? "▸ " : "") + cut(clean(row.label), 22), 0, i * LANE + LANE / 2, LABEL - 8);
+    pen.fillText((chosen ? "■ " : focused ? "▸ " : "") + cut(clean(row.label), LABEL_MOST), 0, i * LANE + LANE / 2, LABEL - 8);
   });
 }
 function draw(pen, width, height) {
