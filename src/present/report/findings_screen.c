@@ -12,10 +12,11 @@
 #define SHOWN_MOST 8
 #define PARTS_MOST 4
 #define HOLDERS_MOST 3
-#define HOLDER_FROM 0.05 /* of a part */
-#define DOING_FROM 0.1   /* of what is known of a finding */
-#define CLASSES_MOST 10  /* numbers in a list */
-#define REMOVED_MOST 3   /* classes in a command */
+#define HOLDER_FROM 0.05   /* of a part */
+#define DOING_FROM 0.1     /* of what is known of a finding */
+#define CLASSES_MOST 10    /* numbers in a list */
+#define OTHERWISE_FROM 0.1 /* of what its classes lost: so much has other causes */
+#define REMOVED_MOST 3     /* classes in a command */
 #define LOST_COLUMNS 8
 #define SHARE_COLUMNS 5
 #define GAIN_COLUMNS 11
@@ -478,6 +479,21 @@ void text__findings_rest(const struct report *report, const struct style *style,
 
 /* ---- one in depth ---------------------------------------------------------------------------- */
 
+/* What its classes lost for other causes is no part of it: who is woken and has no CPU, say. */
+static char *lost_otherwise(const struct report *report, const struct finding *finding)
+{
+    uint64_t lost_ns = 0;
+    char all[16];
+    VEC_EACH (place, &finding->classes, uint32_t)
+        lost_ns += VEC_AT(&report->profile->classes, struct profile_class, *place)->excess_ns;
+    bool is_more = lost_ns > finding->lost_ns &&
+                   (double)(lost_ns - finding->lost_ns) >= OTHERWISE_FROM * (double)lost_ns;
+    return is_more && !trace__has_asides(report->trace)
+               ? memory__format(" lost %s, the rest of it for other causes",
+                                duration__format(lost_ns, all))
+               : memory__text("");
+}
+
 /* "Classes 3, 7 (heurt report --classes N); the first of them:" */
 static char *classes_text(const struct report *report, const struct finding *finding)
 {
@@ -491,9 +507,11 @@ static char *classes_text(const struct report *report, const struct finding *fin
         list = text__join(list, ", ", number);
     }
     bool one = finding->classes.count == 1;
-    char *text = memory__format("Class%s %s%s (%s)%s", one ? "" : "es", list,
+    char *otherwise = lost_otherwise(report, finding);
+    char *text = memory__format("Class%s %s%s (%s)%s%s", one ? "" : "es", list,
                                 finding->classes.count > CLASSES_MOST ? " ..." : "", hint,
-                                one ? ":" : "; what lost most:");
+                                otherwise, one ? ":" : "; what lost most:");
+    free(otherwise);
     free(hint);
     free(list);
     return text;

@@ -52,6 +52,8 @@ char *report__command(const struct report *report)
     char *text = memory__text("");
     if (!command || !*command)
         return text__append(text, "(unknown command)");
+    if (!strchr(command, '\n'))
+        return text__append(text, "%s", command);
     for (const char *at = command; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
         text = add_argument(text, at, strcspn(at, "\n"));
     return text;
