@@ -77,7 +77,7 @@ static char *cells_text(const struct strip *strip, const uint64_t *acquiring_ns,
     return text;
 }
 
-/* When it begins, since the session's start. */
+/* When it begins, since the run's start. */
 static uint64_t step_ns(const struct locks_report *locks, uint64_t step)
 {
     return locks->result->steps_from_ns + step * locks->result->step_ns;
