@@ -72,6 +72,38 @@ json() { # PATH: of the report
     [[ "$output" != *$'\e'* ]]
 }
 
+@test "files without names are one line, the program's first; what is so of several processes is said once" {
+    local long=": stripped; functions are shown as module+offset. Install its debug symbols or rebuild with -g"
+    "$HEURT_BUILD/tests/tools/make_trace" heurt.data <<'END'
+start 1000
+end 1001000 1001000
+meta command ./app -x
+meta cpus 4
+process 0 100 /nowhere/app
+process 1 101 /nowhere/app
+note 0 The process changes its user.
+note 1 The process changes its user.
+thread 1 first
+1000 thread_start 0 -1 0x401000
+2500 lock_acquired 0x401100 0x7000
+903000 lock_released 0x401110 0x7000
+904000 futex_woken 0x401120 0x7100
+1001000 thread_end 500000 0
+END
+    printf '{"schema": "heurt.symbols/1", "texts": [], "frames": [], "addresses": [], "variables": [],
+            "sleeps": [], "stacks": [], "warnings": ["/lib/liba.so%s", "/lib/libb.so%s", "/nowhere/app%s", "/lib/libc.so%s"]}' \
+        "$long" "$long" "$long" "$long" >heurt.data/symbols
+    for screen in report locks structure; do
+        "$HEURT" "$screen" --width 200 >screen
+        grep -q '^  Names are missing: app, liba.so, libb.so and 1 more file are stripped' screen || fail "$(cat screen)"
+        [ "$(grep -c stripped screen)" = 1 ]
+        [ "$(grep -c 'changes its user' screen)" = 1 ]
+        grep -q 'app (pid 100 and 1 more): The process changes its user' screen
+    done
+    "$HEURT" locks >screen
+    ! grep -q '^futexes' screen || fail "nobody waited for one: $(cat screen)"
+}
+
 @test "a number is a finding's, with its costliest class; with --classes, a class's" {
     make_trace
     run report 1
