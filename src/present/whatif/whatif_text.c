@@ -388,9 +388,24 @@ static void put_rows(const struct whatif_view *view, const struct style *style, 
                            alike));
 }
 
+/* A first screen leaves that out of what a lock costs. */
+static void put_others(const struct whatif_view *view, const struct style *style, FILE *out)
+{
+    const struct report *report = view->report;
+    const char *cpus = trace__meta(report->trace, "cpus");
+    double others = profile__cpus_of_others(report->profile, report->trace);
+    if (others > 0 && cpus && *cpus)
+        paragraph__take(style, out, "  ",
+                        memory__format("Other programs used %.1f of the %s CPUs. What is lost here "
+                                       "has the time in which who need not wait any more had no "
+                                       "CPU, which heurt report tells apart.",
+                                       others, cpus));
+}
+
 static void table(const struct whatif_view *view, const struct style *style, FILE *out)
 {
     put_run(view, style, out);
+    put_others(view, style, out);
     fputc('\n', out);
     if (!view->count) {
         paragraph__put(style, out, INK_PLAIN, "  ",
