@@ -171,7 +171,7 @@ END
 @test "the report says what was sampled" {
     record -o t -f 'sampled_*' --overhead 3% "$PROGRAMS/sampled_known"
     heurt report -i t --threshold 0
-    tr -s ' \n' ' ' <<<"$output" | grep -q '~ sampled: .* at random, so that recording costs about 3 % (--overhead)'
+    tr -s ' \n' ' ' <<<"$output" | grep -q '~ sampled: .* at random, as --overhead asks (3 %)'
     # Where it stands, in the table or among what is not explained, depends on the machine.
     grep -Eq '~[0-9.]+ (s|ms|us) .*sampled_varied|sampled_varied ~[0-9.]+ ' <<<"$output"
     grep -Eq ' [0-9.]+ (s|ms|us) .*sampled_rare|sampled_rare [0-9.]+ ' <<<"$output"

@@ -297,7 +297,7 @@ char *report__budget(const struct report *report)
     const struct heurt_session *session = trace__session(report->trace);
     const char *form = session->flags & HEURT_SESSION_SAMPLE_SEMAPHORES /* it was given */
                            ? "--overhead %g%%"
-                           : "the %g%% that recording may cost unless --overhead says otherwise";
+                           : "--overhead %g%% (the default)";
     return memory__format(form, session->overhead_permille / 10.0);
 }
 

@@ -240,8 +240,7 @@ void text__sampled(const struct report *report, const struct style *style, FILE 
     double percent = trace__session(report->trace)->overhead_permille / 10.0;
     within__format(error, within);
     paragraph__take(style, out, "  ~ sampled: ",
-                    memory__format("%s of %s occurrences, at random, so that recording costs about "
-                                   "%g %% (--overhead)%s",
+                    memory__format("%s of %s occurrences, at random, as --overhead asks (%g %%)%s",
                                    count__format(recorded, number), count__format(count, all),
                                    percent, within));
     if (profile__locks_are_sampled(report->profile))
