@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOSTLY_FROM 0.6 /* of the waits: one has most of the blame */
+
 static const struct profile_class *leader_of(const struct report *report,
                                              const struct finding *finding)
 {
@@ -193,6 +195,17 @@ static char *with_whom(const struct report *report, const struct sharing *sharin
     return memory__format(", while %s %s %s", function, does, what);
 }
 
+/* Of what is known of the leader's waits, the part of whom the most is blamed on. */
+static double part_of_most(const struct report *report, const struct finding *finding)
+{
+    uint64_t all_ns = 0, most_ns = 0;
+    VEC_EACH (blame, &leader_of(report, finding)->blames, struct profile_blame) {
+        all_ns += blame->wait_ns;
+        most_ns = blame->wait_ns > most_ns ? blame->wait_ns : most_ns;
+    }
+    return all_ns ? (double)most_ns / (double)all_ns : 0;
+}
+
 static char *by_whom(const struct report *report, const struct finding *finding)
 {
     struct finding_by by;
@@ -202,7 +215,9 @@ static char *by_whom(const struct report *report, const struct finding *finding)
     struct place place = place__of_site(report, by.process, by.site, unknown);
     char *function = function__short(place.function);
     char *text = finding->sharing ? with_whom(report, finding->sharing, function)
-                                  : memory__format(", mostly because of %s", function);
+                 : part_of_most(report, finding) > MOSTLY_FROM
+                     ? memory__format(", mostly because of %s", function)
+                     : memory__format(", because of %s and others", function);
     free(function);
     return text;
 }
