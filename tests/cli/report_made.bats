@@ -374,6 +374,9 @@ isnt_marked() { # ARGUMENT...
     report 1 | cmp - in_depth
     rm heurt.data/screens
     report --json | cmp - json
+    report --classes 1 >class # is kept with the first screen
+    rm heurt.data/screens
+    report --classes 1 | cmp - class
     rm heurt.data/screens
     report --width 80 >narrow
     report --classes >classes
