@@ -318,6 +318,14 @@ static char *noun_of(const struct report *report, const struct finding *finding)
     return is_call ? memory__format("%s: %s", noun, leader->what.at.function) : memory__text(noun);
 }
 
+/* What OpenMP's threads wait at has no name, and what they wait for has one. */
+static bool waits_for_regions(const struct report *report, const struct finding *finding)
+{
+    const struct profile_class *leader = leader_of(report, finding);
+    return finding->category == FINDING_CONDITION && leader &&
+           strncmp(leader->what.at.function, "wait for omp", strlen("wait for omp")) == 0;
+}
+
 char *finding__subject(const struct report *report, const struct finding *finding)
 {
     char number[32], *object = finding__object(report, finding);
@@ -325,6 +333,8 @@ char *finding__subject(const struct report *report, const struct finding *findin
     char *noun = noun_of(report, finding);
     if (finding->is_gil)
         text = memory__format("Python's GIL%s", places);
+    else if (waits_for_regions(report, finding))
+        text = memory__format("%s%s", leader_of(report, finding)->what.at.function, places);
     else if (finding->objects > 1)
         text =
             memory__format("%s: %s objects, the first %s,%s", noun,

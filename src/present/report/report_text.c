@@ -290,7 +290,8 @@ static void put_first_screen(const struct report *report, const struct style *st
         put_what_was_found(report, style, out);
     text__sampled(report, style, out);
     text__warnings(report, style, out);
-    put_more(report, style, out);
+    if (report->profile->threads.count) /* else there is nothing more */
+        put_more(report, style, out);
 }
 
 static void classes(const struct report *report, size_t rank, const struct style *style, FILE *out)
