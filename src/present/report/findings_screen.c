@@ -129,6 +129,33 @@ static char *beside(const struct finding *finding)
                : memory__text("");
 }
 
+/* What of the loss bars show as want of a CPU: who had waited was woken, and did not run yet. */
+static uint64_t without_cpu_ns(const struct report *report, const struct finding *finding)
+{
+    uint64_t waited_ns = 0;
+    VEC_EACH (place, &finding->classes, uint32_t) {
+        const struct profile_class *class =
+            VEC_AT(&report->profile->classes, struct profile_class, *place);
+        int64_t runnable_ns = class->why_ns[COMPONENT_RUNNABLE];
+        waited_ns += class->excess_ns - (runnable_ns > 0 ? (uint64_t)runnable_ns : 0);
+    }
+    return finding->lost_ns > waited_ns ? finding->lost_ns - waited_ns : 0;
+}
+
+/* " In 287 ms of the loss they could go on and had no CPU." */
+static char *behind_it(const struct report *report, const struct finding *finding)
+{
+    char lost[16];
+    if (finding->category != FINDING_LOCK || finding->beside_ns || !is_counted(finding) ||
+        trace__has_asides(report->trace))
+        return memory__text("");
+    uint64_t ns = without_cpu_ns(report, finding);
+    return (double)ns >= DOING_FROM * (double)finding->lost_ns
+               ? memory__format(" In %s of the loss they could go on and had no CPU.",
+                                duration__format(ns, lost))
+               : memory__text("");
+}
+
 static bool has_holder(const struct finding *finding)
 {
     return finding->category == FINDING_LOCK || finding->category == FINDING_FILE_LOCK ||
@@ -175,7 +202,9 @@ char *finding__in_full(const struct report *report, const struct finding *findin
 {
     char *cause = cause_of(report, finding), *often = how_often(finding);
     char *doing = what_the_other_did(finding), *slower = beside(finding);
-    char *text = memory__format("%s%s%s%s", cause, often, doing, slower);
+    char *behind = behind_it(report, finding);
+    char *text = memory__format("%s%s%s%s%s", cause, often, doing, slower, behind);
+    free(behind);
     free(cause);
     free(often);
     free(doing);
