@@ -14,6 +14,7 @@
 #define HOLDERS_MOST 3
 #define HOLDER_FROM 0.05   /* of a part */
 #define DOING_FROM 0.1     /* of what is known of a finding */
+#define TWICE_SAID 1.5     /* times as long as nobody had it: less is no other fact */
 #define CLASSES_MOST 10    /* numbers in a list */
 #define OTHERWISE_FROM 0.1 /* of what its classes lost: so much has other causes */
 #define REMOVED_MOST 3     /* classes in a command */
@@ -150,7 +151,8 @@ static char *behind_it(const struct report *report, const struct finding *findin
         trace__has_asides(report->trace))
         return memory__text("");
     uint64_t ns = without_cpu_ns(report, finding);
-    return (double)ns >= DOING_FROM * (double)finding->lost_ns
+    bool is_said = (double)ns < TWICE_SAID * (double)finding->counts.unheld_ns;
+    return !is_said && (double)ns >= DOING_FROM * (double)finding->lost_ns
                ? memory__format(" In %s of the loss they could go on and had no CPU.",
                                 duration__format(ns, lost))
                : memory__text("");
