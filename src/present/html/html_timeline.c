@@ -106,6 +106,12 @@ static const char *lane_name(struct table_rows *rows, const struct report *repor
                                   ? VEC_AT(&findings->roles, struct role, findings->roles_of[place])
                                   : NULL;
     char *name = role && !role->name ? role__bare_name(role) : NULL;
+    if (name || !role)
+        return name ? table_rows__keep(rows, name) : thread->name;
+    char *library = role__of_library(role);
+    if (role->is_of_openmp || *library)
+        name = memory__format("%sthread%s", role->is_of_openmp ? "OpenMP " : "", library);
+    free(library);
     return name ? table_rows__keep(rows, name) : thread->name;
 }
 

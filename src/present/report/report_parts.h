@@ -16,6 +16,8 @@ char *workers__text(const struct report *report);
 char *left_out__text(const struct report *report, const struct style *style);
 /* "main", "mc-workerN", or by what such threads start with; NULL: nobody named them. free() it. */
 char *role__bare_name(const struct role *role);
+/* " of libtbb.so.12", of threads without a name that a library started, or "". free() it. */
+char *role__of_library(const struct role *role);
 /* What a thread does in that component: "waiting for a lock". */
 const char *component__doing(const struct report *report, enum component component);
 #endif
