@@ -140,6 +140,8 @@ static int show_report(const struct report_options *options, struct loaded *load
 
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
+#define KEPT_CLASSES 5
+
 /* What is asked for by nothing else than the trace: findings, classes, all as JSON. */
 static bool may_be_kept(const struct report_options *options)
 {
@@ -211,7 +213,27 @@ static void keep_screen(struct vec *screens, const struct screen_to_keep *what,
     kept_screens__add(screens, name, text);
 }
 
-/* The findings, each of them, and the table of classes. */
+/* The first classes, of which the gain is known; also by a number that no finding has. */
+static void keep_classes(struct vec *screens, const struct report_options *options,
+                         const struct report *report, const struct style *style)
+{
+    const struct vec *classes = &report->profile->classes, *rows = &report->findings->rows;
+    struct report without = *report;
+    char class[24];
+    without.findings = NULL;
+    for (size_t rank = 1; rank <= classes->count && rank <= KEPT_CLASSES; rank++) {
+        struct screen_to_keep what = {options, &without, VIEW_CLASSES, class, rank};
+        if (VEC_AT(classes, struct profile_class, rank - 1)->score < report->profile->threshold)
+            continue;
+        snprintf(class, sizeof class, "%zu", rank);
+        keep_screen(screens, &what, style);
+        what.view = VIEW_SUMMARY;
+        if (rank > rows->count || !VEC_AT(rows, struct finding, rank - 1)->ranked)
+            keep_screen(screens, &what, style);
+    }
+}
+
+/* The findings, each of them, the table of classes, and the first of these. */
 static void keep_all(struct vec *screens, const struct report_options *options,
                      const struct report *report, const struct style *style)
 {
@@ -220,6 +242,7 @@ static void keep_all(struct vec *screens, const struct report_options *options,
     char class[24];
     without.findings = NULL;
     keep_screen(screens, &(struct screen_to_keep){options, &without, VIEW_CLASSES, "", 0}, style);
+    keep_classes(screens, options, report, style);
     for (size_t rank = 1; rank <= rows->count; rank++) {
         snprintf(class, sizeof class, "%zu", rank);
         if (VEC_AT(rows, struct finding, rank - 1)->ranked)

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "cmd/targets.h"
+#include "cmd/waiting.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,8 +16,11 @@ int whatif_session__open(struct whatif_session *session, const struct report *re
     *session = (struct whatif_session){.report = report,
                                        .questions = VEC_OF(struct question),
                                        .answers = VEC_OF(struct whatif_answer)};
-    return whatif__open(report->trace, report->symbols, report->profile, most_events,
-                        &session->whatif, error);
+    struct waiting *waiting = waiting__start("preparing the replay", NULL);
+    int code = whatif__open(report->trace, report->symbols, report->profile, most_events,
+                            &session->whatif, error);
+    waiting__end(waiting);
+    return code;
 }
 
 void whatif_session__close(struct whatif_session *session)
@@ -121,7 +125,9 @@ static int compare_answers(const void *left, const void *right)
 
 void whatif_session__answer(struct whatif_session *session)
 {
+    struct waiting *waiting = waiting__start("replaying the run", NULL);
     predictions__make(session->whatif, session->questions.items, session->questions.count);
+    waiting__end(waiting);
     for (size_t i = 0; i < session->questions.count; i++) {
         const struct question *question = VEC_AT(&session->questions, struct question, i);
         struct whatif_answer *answer = VEC_AT(&session->answers, struct whatif_answer, i);

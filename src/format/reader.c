@@ -324,8 +324,7 @@ uint64_t trace__ns(const struct trace *trace, uint64_t ticks)
 
 uint64_t trace__since_start_ns(const struct trace *trace, uint64_t tick)
 {
-    return tick > trace->session.start.tick ? trace__ns(trace, tick - trace->session.start.tick)
-                                            : 0;
+    return tick > trace->zero_tick ? trace__ns(trace, tick - trace->zero_tick) : 0;
 }
 
 uint64_t trace__ticks(const struct trace *trace, uint64_t ns)
@@ -345,7 +344,7 @@ uint64_t trace__ticks(const struct trace *trace, uint64_t ns)
 
 uint64_t trace__tick(const struct trace *trace, uint64_t since_start_ns)
 {
-    uint64_t ticks = trace__ticks(trace, since_start_ns), start = trace->session.start.tick;
+    uint64_t ticks = trace__ticks(trace, since_start_ns), start = trace->zero_tick;
     return ticks > UINT64_MAX - start ? UINT64_MAX : start + ticks;
 }
 
@@ -394,6 +393,7 @@ static void find_bounds(struct trace *trace)
         if (thread->start_tick < trace->first_tick)
             trace->first_tick = thread->start_tick;
     }
+    trace->zero_tick = trace->first_tick;
 }
 
 static void make_tables(struct trace *trace, bool chunks_only)

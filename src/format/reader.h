@@ -198,8 +198,8 @@ uint64_t trace__events_lost(const struct trace *trace);
  * when the trace has been walked. */
 uint64_t trace__damaged_chunks(const struct trace *trace);
 
-/* A span of ticks in ns; a tick as ns since the session's start. Exact to the rate measured between
- * the first and the last clock pair in the file. */
+/* A span of ticks in ns; a tick as ns since the run's start, which is its first thread's. Exact to
+ * the rate measured between the first and the last clock pair in the file. */
 uint64_t trace__ns(const struct trace *trace, uint64_t ticks);
 /* Of what may be negative. */
 static inline int64_t trace__ns_between(const struct trace *trace, int64_t ticks)
@@ -217,7 +217,7 @@ uint64_t trace__tick(const struct trace *trace, uint64_t since_start_ns);
  * was killed. What came before, the planning of patches above all, is not the program's time. */
 uint64_t trace__wall_ns(const struct trace *trace);
 
-/* What these are between, as ns since the session's start. */
+/* What these are between, as ns since the run's start. */
 void trace__bounds_ns(const struct trace *trace, uint64_t *from_ns, uint64_t *to_ns);
 
 /* The image with that serial, or NULL. */

@@ -38,7 +38,7 @@ uint32_t sample_threads__of(const struct sample_threads *self, const struct heur
     uint64_t start_ns = session->start.monotonic_ns;
     uint64_t tick = session->start.tick;
     if (sample->monotonic_ns > start_ns)
-        tick = trace__tick(self->trace, sample->monotonic_ns - start_ns);
+        tick += trace__ticks(self->trace, sample->monotonic_ns - start_ns);
     uint64_t i = map__get(&self->first_of_tid, &sample->tid, sizeof sample->tid);
     for (; i != MAP_ABSENT && i != UINT32_MAX; i = self->next[i]) {
         const struct trace_thread *thread =

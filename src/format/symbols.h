@@ -70,6 +70,11 @@ void symbols__put_sleep(struct symbols *symbols, uint32_t process, uint64_t addr
 bool symbols__sleep_asks(const struct symbols *symbols, uint32_t process, uint64_t address);
 size_t symbols__sleeps(const struct symbols *symbols, const struct sleep_site **sites);
 
+/* What is said of a file that has no names, behind its path. */
+#define SYMBOLS_STRIPPED                                                                      \
+    ": stripped; functions are shown as module+offset. Install its debug symbols or rebuild " \
+    "with -g"
+
 /* A sentence about a module, e.g. that it is stripped. Each is kept once. */
 void symbols__warn(struct symbols *symbols, const char *sentence);
 size_t symbols__warnings(const struct symbols *symbols, const char *const **sentences);

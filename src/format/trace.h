@@ -41,6 +41,7 @@ struct trace {
                                             else 0 and UINT64_MAX */
     bool has_asides;                     /* threads that are aside */
     uint64_t first_tick;                 /* of all threads' starts */
+    uint64_t zero_tick;                  /* that of the whole run: times are since then */
     uint64_t last_tick;                  /* of all threads' ends */
     struct heurt_clock_pair first, last; /* the clocks' rate is measured between these */
     struct damage *damage;

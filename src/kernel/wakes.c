@@ -194,6 +194,7 @@ struct wakes {
     uint64_t newest_ns;
     int epoll_fd;
     bool sees_futex, sees_block;
+    unsigned limit_permille; /* of the time that it may cost; 0: as much as it does */
     struct period period;
     uint64_t futexes_end_ns, wakings_end_ns; /* of the clock, since the period was first looked at:
                                                 when they became too many; 0: they did not */
@@ -423,6 +424,11 @@ void wakes__close(struct wakes *wakes)
     free(wakes);
 }
 
+void wakes__limit(struct wakes *wakes, unsigned permille)
+{
+    wakes->limit_permille = permille;
+}
+
 bool wakes__sees_futex(const struct wakes *wakes)
 {
     return wakes->sees_futex;
@@ -446,7 +452,6 @@ struct wake_log *wakes__log(struct wakes *wakes)
 /* ---- too many of them ------------------------------------------------------------------------ */
 
 #define PERIOD_NS 50000000u
-#define COST_PART 20 /* of the time: more than that is too much */
 #define WAKING_NS 1600u
 #define FUTEX_NS 700u
 
@@ -471,10 +476,10 @@ static void look_at_cost(struct wakes *wakes)
     uint64_t now = now_ns(wakes), ns = now - period->begin_ns;
     if (!period->begin_ns)
         period->first_ns = period->begin_ns = now;
-    if (!period->begin_ns || ns < PERIOD_NS)
+    if (!wakes->limit_permille || !period->begin_ns || ns < PERIOD_NS)
         return;
     uint64_t cost_ns = period->wakings * WAKING_NS + period->futexes * FUTEX_NS;
-    bool is_too_much = cost_ns > ns / COST_PART;
+    bool is_too_much = cost_ns > ns / 1000 * wakes->limit_permille;
     if (is_too_much && wakes->futexes.count) {
         give_up(&wakes->futexes);
         wake_log__forget_futexes(&wakes->log);

@@ -44,8 +44,10 @@ void wakes__close(struct wakes *wakes); /* NULL is allowed */
 bool wakes__sees_futex(const struct wakes *wakes);
 bool wakes__sees_block(const struct wakes *wakes);
 
-/* Where recording them costs more than a 20th of the time, first calls of futex and then wake-ups
- * are recorded no more: how long they were, in ns; 0: until the end. */
+/* Where recording them costs more than so many thousandths of the time, first calls of futex and
+ * then wake-ups are recorded no more; 0, as at first: whatever it costs. How long they were, in ns;
+ * 0: until the end. */
+void wakes__limit(struct wakes *wakes, unsigned permille);
 uint64_t wakes__futexes_end_ns(const struct wakes *wakes);
 uint64_t wakes__wakings_end_ns(const struct wakes *wakes);
 

@@ -176,6 +176,14 @@ char *report__budget(const struct report *report);
  * its trace tell: sentences (char *), texts__free it. */
 struct vec report__warnings(const struct report *report);
 
+/* ---- warnings_text.c ------------------------------------------------------------------------- */
+
+/* They as a screen shows them: files that are stripped are one line. */
+void text__warnings(const struct report *report, const struct style *style, FILE *out);
+/* These sentences (char *) in place of the report's. */
+void text__warnings_of(const struct report *report, const struct vec *warnings,
+                       const struct style *style, FILE *out);
+
 /* ---- coverage.c ------------------------------------------------------------------------------ */
 
 struct coverage_row {

@@ -54,6 +54,8 @@ struct tracepoints *tracepoints__attach(pid_t pid, struct trace_writer *writer)
         char *text = memory__format("none: %s", error.text);
         trace_writer__meta(writer, META, text);
         free(text);
+    } else {
+        wakes__limit(tracepoints->wakes, session->overhead_permille);
     }
     tracepoints->clock.first = pair_of(tracepoints);
     return tracepoints;

@@ -191,8 +191,7 @@ void lookup__warn(struct symbols *symbols, struct image *image)
         reason = "the file was rebuilt or replaced since it ran (its build-id differs); its "
                  "functions are shown as module+offset. Record again";
     else if (!image__has_symbol_table(image) && !image__source(image))
-        reason = "stripped; functions are shown as module+offset. Install its debug symbols or "
-                 "rebuild with -g";
+        reason = SYMBOLS_STRIPPED + strlen(": ");
     if (!reason)
         return;
     char *sentence = memory__format("%s: %s", image->path, reason);

@@ -8,6 +8,7 @@
 
 #include <dwarf.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,11 +202,33 @@ static bool from_die(struct variables *variables, const struct address_interval 
     return true;
 }
 
-static void from_symbol(const char *symbol, uint64_t offset, struct variable *variable)
+/* Of a symbol that is called so and has room for several of them: how long one is; 0: it is none.
+ * Without debug information nothing else tells an array from a struct. */
+static uint64_t element_bytes(const char *name, uint64_t bytes)
+{
+    static const struct {
+        const char *part;
+        uint64_t bytes;
+    } kinds[] = {{"mutex", sizeof(pthread_mutex_t)},
+                 {"rwlock", sizeof(pthread_rwlock_t)},
+                 {"cond", sizeof(pthread_cond_t)}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcasestr(name, kinds[i].part) && bytes > kinds[i].bytes &&
+            bytes % kinds[i].bytes == 0)
+            return kinds[i].bytes;
+    return 0;
+}
+
+static void from_symbol(const char *symbol, uint64_t offset, uint64_t bytes,
+                        struct variable *variable)
 {
     char *name = symbol_name__variable(symbol);
-    *variable = (struct variable){.name = offset ? memory__format("%s+0x%" PRIx64, name, offset)
-                                                 : memory__text(name)};
+    uint64_t element = element_bytes(name, bytes);
+    *variable = (struct variable){0};
+    variable->name = element && offset % element == 0
+                         ? memory__format("%s[%" PRIu64 "]", name, offset / element)
+                     : offset ? memory__format("%s+0x%" PRIx64, name, offset)
+                              : memory__text(name);
     free(name);
 }
 
@@ -219,6 +242,6 @@ bool variables__find(struct variables *variables, uint64_t address, struct varia
     if (die && from_die(variables, die, address, name, variable))
         return true;
     if (symbol)
-        from_symbol(name, address - symbol->start, variable);
+        from_symbol(name, address - symbol->start, symbol->end - symbol->start, variable);
     return symbol != NULL;
 }

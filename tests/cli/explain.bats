@@ -30,6 +30,19 @@ bats_require_minimum_version 1.5.0
     diff <("$HEURT" explain loop) <("$HEURT" explain iteration)
 }
 
+@test "what bars and columns of screens are called is explained as it stands there" {
+    local words
+    sed -n '/^const char \*component__doing/,/^}/s/.*"\([a-z][^"]*\)".*/\1/p' \
+        "$HEURT_SOURCE/src/present/report/roles_text.c" >words
+    sed -n 's/.*put_bar(&flow, "\([^"]*\)".*/\1/p' "$HEURT_SOURCE/src/present/report/roles_text.c" >>words
+    printf '%s\n' 'left out' used lost share gain score contended acquired held 'on path' 'to wake' 'for nobody' \
+        spread pressure >>words
+    [ "$(wc -l <words)" -ge 25 ] || fail "$(cat words)"
+    while read -r words; do
+        "$HEURT" explain "$words" >text || fail "$words"
+    done <words
+}
+
 @test "every category of a finding in the manual is explained" {
     sed -n '/^\*\*findings\*\*/,/^\*\*structure/p' "$HEURT_SOURCE/docs/heurt-report.md" | tr '\n' ' ' |
         sed 's/.*\*\*category\*\* *(\([^)]*\)).*/\1/' | tr ',' '\n' | tr -d '*' | sed 's/^ *//; s/ *$//' >categories

@@ -55,7 +55,7 @@ json_lines() { # FILE: every line is an object
     [ -s of_thread ]
     awk -v thread="$thread" '$2 != thread { exit 1 }' of_thread
     "$HEURT" export --to 0 >before
-    [ ! -s before ]
+    awk '$1 > 0 { exit 1 }' before
     status=0
     "$HEURT" export --thread nobody >nobody 2>said || status=$?
     [ "$status" = 2 ] && [ ! -s nobody ]

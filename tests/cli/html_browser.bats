@@ -90,6 +90,10 @@ probe() { # PAGE
     for (let i = 0; i < pixels.length; i += 4) found.add(pixels[i] << 16 | pixels[i + 1] << 8 | pixels[i + 2]);
     return found.size;
   };
+  const address = async part => { // which follows when nothing moves any more
+    while (!location.hash.includes(part)) await frame();
+    return location.hash;
+  };
   window.addEventListener("error", event => shown.errors.push(event.message));
   await frame();
   shown.sections = all("section").map(s => s.id);
@@ -108,7 +112,7 @@ probe() { # PAGE
 
   pointer("pointerdown", 400, 5); pointer("pointermove", 600, 5); pointer("pointerup", 600, 5);
   await frame();
-  const range = decodeURIComponent(/time=([^&]*)/.exec(location.hash)[1]).split("-").map(t => Math.round(t * 1e6));
+  const range = decodeURIComponent(/time=([^&]*)/.exec(await address("time="))[1]).split("-").map(t => Math.round(t * 1e6));
   shown.drag = { ns: range[1] - range[0], whole: sum(shown.lives.slice(0, 1)), part: 200 / (strip.clientWidth - 150),
     longest: Math.max(...lives()), waited: values(all("#lock-list tbody tr")[0]).at(-1), blocked: sum(values(one("#matrix"))),
     said: !one("#selection").hidden };
@@ -132,7 +136,7 @@ probe() { # PAGE
   await key("+");
   shown.nearer = strip.dataset.view !== shown.unzoomed;
   await key("f");
-  shown.unfolded = location.hash.includes("unfold=1");
+  shown.unfolded = (await address("unfold=1")).length > 0;
   const out = document.createElement("pre");
   out.id = "probe";
   out.textContent = JSON.stringify(shown);

@@ -72,6 +72,76 @@ json() { # PATH: of the report
     [[ "$output" != *$'\e'* ]]
 }
 
+# Thread 2 waits for 900 us and could go on for the last 300 of them, in which the other one takes the lock again,
+# or not.
+make_late() { # [LINE OF THREAD 1]...
+    "$HEURT_BUILD/tests/tools/make_trace" heurt.data <<END
+start 1000
+end 1001000 1001000
+meta command ./app -x
+meta cpus 1
+process 0 100 /nowhere/app
+thread 1 first
+1000 thread_start 0 -1 0x401000
+1000 kernel 0
+2500 lock_acquired 0x401100 0x7000
+603000 lock_released 0x401110 0x7000
+$(printf '%s\n' "$@")
+1001000 thread_end 990000 0
+thread 2 second
+1000 thread_start 0 -1 0x401000
+1000 kernel 0
+3000 lock_wait 0x401100 0x7000
+903000 off_cpu 899000/0 300000/0 0
+903000 leave lock_wait 0
+904000 lock_released 0x401110 0x7000
+1001000 thread_end 100000 0
+END
+}
+
+@test "a lock's loss tells how much of it is want of a CPU, and not twice" {
+    make_late '604000 lock_acquired 0x401100 0x7000' '902000 lock_released 0x401110 0x7000'
+    report --width 200 >held
+    grep -q 'waiting for a lock 60 % .* wanted a CPU, had none 30 %' held || fail "$(cat held)"
+    grep -q 'In 300 us of the loss they could go on and had no CPU' held || fail "$(cat held)"
+    make_late
+    report --width 200 >free
+    grep -q 'For 33 % of that nobody had it: the next in line had no CPU yet' free || fail "$(cat free)"
+    ! grep -q 'they could go on' free || fail "$(cat free)"
+}
+
+@test "files without names are one line, the program's first; what is so of several processes is said once" {
+    local long=": stripped; functions are shown as module+offset. Install its debug symbols or rebuild with -g"
+    "$HEURT_BUILD/tests/tools/make_trace" heurt.data <<'END'
+start 1000
+end 1001000 1001000
+meta command ./app -x
+meta cpus 4
+process 0 100 /nowhere/app
+process 1 101 /nowhere/app
+note 0 The process changes its user.
+note 1 The process changes its user.
+thread 1 first
+1000 thread_start 0 -1 0x401000
+2500 lock_acquired 0x401100 0x7000
+903000 lock_released 0x401110 0x7000
+904000 futex_woken 0x401120 0x7100
+1001000 thread_end 500000 0
+END
+    printf '{"schema": "heurt.symbols/1", "texts": [], "frames": [], "addresses": [], "variables": [],
+            "sleeps": [], "stacks": [], "warnings": ["/lib/liba.so%s", "/lib/libb.so%s", "/nowhere/app%s", "/lib/libc.so%s"]}' \
+        "$long" "$long" "$long" "$long" >heurt.data/symbols
+    for screen in report locks structure; do
+        "$HEURT" "$screen" --width 200 >screen
+        grep -q '^  Names are missing: app, liba.so, libb.so and 1 more file are stripped' screen || fail "$(cat screen)"
+        [ "$(grep -c stripped screen)" = 1 ]
+        [ "$(grep -c 'changes its user' screen)" = 1 ]
+        grep -q 'app (pid 100 and 1 more): The process changes its user' screen
+    done
+    "$HEURT" locks >screen
+    ! grep -q '^futexes' screen || fail "nobody waited for one: $(cat screen)"
+}
+
 @test "a number is a finding's, with its costliest class; with --classes, a class's" {
     make_trace
     run report 1
@@ -342,6 +412,9 @@ isnt_marked() { # ARGUMENT...
     report 1 | cmp - in_depth
     rm heurt.data/screens
     report --json | cmp - json
+    report --classes 1 >class # is kept with the first screen
+    rm heurt.data/screens
+    report --classes 1 | cmp - class
     rm heurt.data/screens
     report --width 80 >narrow
     report --classes >classes

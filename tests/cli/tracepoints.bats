@@ -22,7 +22,7 @@ needs_tracepoints() {
 record_all() {
     local attempt
     for attempt in 1 2 3 4 5 6 7 8; do
-        traced "$HEURT" record -q --no-choice --no-pack "$@" >out
+        traced "$HEURT" record -q --no-choice --no-pack --overhead none "$@" >out
         "$HEURT" dump >events
         grep -aq 'records were lost' heurt.data/events || return 0
     done
@@ -75,6 +75,12 @@ by_waker() {
     grep 'off cpu' events | sed 's/.*off=\([0-9]*\) ns runnable=\([0-9]*\) ns.*/\1 \2/' >times
     [ "$(awk 'NF == 2 && $2 > $1' times | wc -l)" = 0 ]
     [ "$(awk 'NF == 2' times | wc -l)" -ge 9800 ]
+}
+
+@test "where they cost more than the budget they are given up, and that is told" {
+    needs_tracepoints
+    traced "$HEURT" record -q --no-choice --no-pack --overhead 0.1% "$PROGRAMS/wakes_known" 50000 >out
+    grep -aq 'sched_waking futex.*calls of futex until [0-9.]* s, as they are too many' heurt.data/events
 }
 
 @test "without them, with --aggregate and with --no-kernel nothing is completed and nobody complains" {

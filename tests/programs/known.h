@@ -117,7 +117,9 @@ static inline bool known__task_file(int tid, const char *name, char *text, size_
 }
 
 /* Whether the thread sleeps in the kernel; where the kernel tells which system call it sleeps in
- * and address is not NULL: in futex(2) on a word of the object at address. */
+ * and address is not NULL: in futex(2) on a word of the object at address. A timed wait that was
+ * interrupted (who patches stops all threads for a moment) goes on in another system call, which
+ * tells no word. */
 static inline bool known__sleeps(int tid, const void *address, size_t bytes)
 {
     char text[512];
@@ -125,7 +127,8 @@ static inline bool known__sleeps(int tid, const void *address, size_t bytes)
     if (known__task_file(tid, "syscall", text, sizeof text)) {
         if (sscanf(text, "%llu 0x%llx", &number, &word) != 2)
             return false; /* "running" */
-        return !address || (number == SYS_futex && word - (uintptr_t)address < bytes);
+        return !address || number == SYS_restart_syscall ||
+               (number == SYS_futex && word - (uintptr_t)address < bytes);
     }
     if (!known__task_file(tid, "stat", text, sizeof text))
         return false;

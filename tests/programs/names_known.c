@@ -33,7 +33,7 @@ typedef struct table {
 static pthread_mutex_t plain_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t exported_lock = PTHREAD_MUTEX_INITIALIZER;
 static table_t tables[4];
-static pthread_mutex_t grid[3][5];
+static pthread_mutex_t grid[3][5], row_mutexes[4];
 static struct {
     struct {
         pthread_mutex_t head_lock, tail_lock;
@@ -270,6 +270,7 @@ int main(void)
     contend(&exported_lock, "exported_lock");
     contend(&tables[3].lock, "tables[3].lock");
     contend(&grid[1][4], "grid[1][4]");
+    contend(&row_mutexes[2], "row_mutexes[2]");
     contend(&queue.ends.tail_lock, "queue.ends.tail_lock");
     contend_local();
     contend_guard();

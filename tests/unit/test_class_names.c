@@ -131,7 +131,8 @@ static void names_inside_are_bare(void **state)
     static const char *const cases[][2] = {
         {"parse", "parse"},
         {"words::Reader::peek() const", "Reader::peek"},
-        {"main::{lambda(int)#1}::operator()(int) const", "{lambda(int)#1}::operator()"},
+        {"main::{lambda(int)#1}::operator()(int) const", "lambda in main"},
+        {"a::pool::pool(unsigned int)::{lambda()#1}::operator()() const", "lambda in pool"},
         {"std::ostream& operator<< <char>(std::ostream&, char)", "operator<< <char>"},
         {"std::enable_if<true, int>::type words::make<a::B>(a::B const&)", "words::make<a::B>"},
         {"Table<std::pair<int, long> >::add(int)", "Table<std::pair<int, long> >::add"},

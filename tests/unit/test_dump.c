@@ -69,24 +69,24 @@ static void the_whole_trace_is_merged_and_nested(void **state)
     (void)state;
     write_fixture(contended);
     assert_dump("",
-                "0.000000110    1000 main            enter work x=3 y=34091302912 (0x7f0000000)\n"
-                "0.000000115    1001 worker          enter parse at=a.c:12\n"
-                "0.000000120    1000 main            enter   lock wait (read) site=app+0x1010 "
+                "0.000000000    1000 main            enter work x=3 y=34091302912 (0x7f0000000)\n"
+                "0.000000005    1001 worker          enter parse at=a.c:12\n"
+                "0.000000010    1000 main            enter   lock wait (read) site=app+0x1010 "
                 "lock=0x7000\n"
-                "0.000000122    1001 worker          enter   read site=app+0x1020 fd=5 socket "
+                "0.000000012    1001 worker          enter   read site=app+0x1020 fd=5 socket "
                 "size=512\n"
-                "0.000000124    1001 worker          leave   read result=-1\n"
-                "0.000000125    1001 worker          enter   work x=0 y=0\n"
-                "0.000000126    1001 worker          point   unwound\n"
-                "0.000000127    1001 worker          enter   epoll_wait site=app+0x1020 fd=7 other "
+                "0.000000014    1001 worker          leave   read result=-1\n"
+                "0.000000015    1001 worker          enter   work x=0 y=0\n"
+                "0.000000016    1001 worker          point   unwound\n"
+                "0.000000017    1001 worker          enter   epoll_wait site=app+0x1020 fd=7 other "
                 "timeout=-1 ms\n"
-                "0.000000128    1001 worker          leave   epoll_wait result=1\n"
-                "0.000000130    1000 main            leave   lock wait (read) result=0\n"
-                "0.000000135    1000 main            point   condition signalled (broadcast) "
+                "0.000000018    1001 worker          leave   epoll_wait result=1\n"
+                "0.000000020    1000 main            leave   lock wait (read) result=0\n"
+                "0.000000025    1000 main            point   condition signalled (broadcast) "
                 "site=app+0x1010 condition=0x8000\n"
-                "0.000000140    1000 main            leave work\n"
-                "0.000000150    1001 worker          leave parse\n"
-                "1.000000200    1000 main            point thread end cpu=90 ns runnable=?\n");
+                "0.000000030    1000 main            leave work\n"
+                "0.000000040    1001 worker          leave parse\n"
+                "1.000000090    1000 main            point thread end cpu=90 ns runnable=?\n");
 }
 
 static void symbols_name_the_sites(void **state)
@@ -102,8 +102,8 @@ static void symbols_name_the_sites(void **state)
     symbols__put(symbols, 0, 0x401010, &site);
     assert_int_equal(symbols__save(symbols, "t", NULL), 0);
     symbols__free(symbols);
-    assert_dump("-f 'lock*' --to 0.000000125",
-                "0.000000120    1000 main            enter   lock wait (read) "
+    assert_dump("-f 'lock*' --to 0.000000015",
+                "0.000000010    1000 main            enter   lock wait (read) "
                 "site=queue?_push q.c:88 lock=0x7000\n");
 }
 
@@ -112,13 +112,13 @@ static void filters_leave_the_rest_out(void **state)
     (void)state;
     write_fixture(contended);
     assert_dump("-f read",
-                "0.000000122    1001 worker          enter   read site=app+0x1020 fd=5 socket "
+                "0.000000012    1001 worker          enter   read site=app+0x1020 fd=5 socket "
                 "size=512\n"
-                "0.000000124    1001 worker          leave   read result=-1\n");
-    const char *end = "0.000000150    1001 worker          leave parse\n";
-    assert_dump("--thread worker --from 0.00000015", end);
-    assert_dump("--thread 1001 --from 0.00000015", end);
-    assert_dump("--thread '#1' --from 0.00000015", end);
+                "0.000000014    1001 worker          leave   read result=-1\n");
+    const char *end = "0.000000040    1001 worker          leave parse\n";
+    assert_dump("--thread worker --from 0.00000004", end);
+    assert_dump("--thread 1001 --from 0.00000004", end);
+    assert_dump("--thread '#1' --from 0.00000004", end);
     assert_dump("--raw --thread '#1' --function io",
                 "222 #1 30 0x1000000401020 0x200000005 0x200\n"
                 "224 #1 31 0xffffffffffffffff\n"
@@ -214,31 +214,31 @@ static void functions_with_locked_instructions_are_marked(void **state)
                                              events[i].words),
                          0);
     finish(writer);
-    assert_dump("", "0.000000001    1000                 enter push (locked instructions)\n"
-                    "0.000000002    1000                 leave push\n"
-                    "0.000000003    1000                 point sampled function=push block=3\n"
-                    "0.000000004    1000                 point sampled function=? block=3\n");
+    assert_dump("", "0.000000000    1000                 enter push (locked instructions)\n"
+                    "0.000000001    1000                 leave push\n"
+                    "0.000000002    1000                 point sampled function=push block=3\n"
+                    "0.000000003    1000                 point sampled function=? block=3\n");
 }
 
 static void json_has_the_same_fields(void **state)
 {
     (void)state;
     write_fixture(contended);
-    assert_dump("--json --thread main --to 0.0000002",
+    assert_dump("--json --thread main --to 0.00000009",
                 "{\"schema\":\"heurt.dump/1\"}\n"
-                "{\"ns\":110,\"tid\":1000,\"serial\":0,\"thread\":\"main\",\"what\":\"enter\","
+                "{\"ns\":0,\"tid\":1000,\"serial\":0,\"thread\":\"main\",\"what\":\"enter\","
                 "\"depth\":0,\"name\":\"work\",\"detail\":null,"
                 "\"fields\":{\"x\":3,\"y\":34091302912}}\n"
-                "{\"ns\":120,\"tid\":1000,\"serial\":0,\"thread\":\"main\",\"what\":\"enter\","
+                "{\"ns\":10,\"tid\":1000,\"serial\":0,\"thread\":\"main\",\"what\":\"enter\","
                 "\"depth\":1,\"name\":\"lock wait\",\"detail\":\"read\","
                 "\"fields\":{\"site\":\"app+0x1010\",\"lock\":\"0x7000\"}}\n"
-                "{\"ns\":130,\"tid\":1000,\"serial\":0,\"thread\":\"main\",\"what\":\"leave\","
+                "{\"ns\":20,\"tid\":1000,\"serial\":0,\"thread\":\"main\",\"what\":\"leave\","
                 "\"depth\":1,\"name\":\"lock wait\",\"detail\":\"read\","
                 "\"fields\":{\"result\":0}}\n"
-                "{\"ns\":135,\"tid\":1000,\"serial\":0,\"thread\":\"main\",\"what\":\"point\","
+                "{\"ns\":25,\"tid\":1000,\"serial\":0,\"thread\":\"main\",\"what\":\"point\","
                 "\"depth\":1,\"name\":\"condition signalled\",\"detail\":\"broadcast\","
                 "\"fields\":{\"site\":\"app+0x1010\",\"condition\":\"0x8000\"}}\n"
-                "{\"ns\":140,\"tid\":1000,\"serial\":0,\"thread\":\"main\",\"what\":\"leave\","
+                "{\"ns\":30,\"tid\":1000,\"serial\":0,\"thread\":\"main\",\"what\":\"leave\","
                 "\"depth\":0,\"name\":\"work\",\"detail\":null,\"fields\":{}}\n");
     write_fixture("thread 0 \377\"\001\n"
                   "10 off_cpu 60/0 40/3 1001\n"
@@ -247,16 +247,16 @@ static void json_has_the_same_fields(void **state)
                   "40 io 0x401020/14 5:2 -1\n");
     assert_dump("--json",
                 "{\"schema\":\"heurt.dump/1\"}\n"
-                "{\"ns\":10,\"tid\":1000,\"serial\":0,\"thread\":\"\357\277\275\\\"\\u0001\","
+                "{\"ns\":0,\"tid\":1000,\"serial\":0,\"thread\":\"\357\277\275\\\"\\u0001\","
                 "\"what\":\"point\",\"depth\":0,\"name\":\"off cpu\",\"detail\":\"blocked\","
                 "\"fields\":{\"off_ns\":60,\"runnable_ns\":40,\"cpu\":3,\"waker\":1001}}\n"
-                "{\"ns\":20,\"tid\":1000,\"serial\":0,\"thread\":\"\357\277\275\\\"\\u0001\","
+                "{\"ns\":10,\"tid\":1000,\"serial\":0,\"thread\":\"\357\277\275\\\"\\u0001\","
                 "\"what\":\"point\",\"depth\":0,\"name\":\"off cpu\",\"detail\":\"preempted\","
                 "\"fields\":{\"off_ns\":60,\"runnable_ns\":null,\"cpu\":3}}\n"
-                "{\"ns\":30,\"tid\":1000,\"serial\":0,\"thread\":\"\357\277\275\\\"\\u0001\","
+                "{\"ns\":20,\"tid\":1000,\"serial\":0,\"thread\":\"\357\277\275\\\"\\u0001\","
                 "\"what\":\"point\",\"depth\":0,\"name\":\"page fault\",\"detail\":\"estimated\","
                 "\"fields\":{\"took_ns\":20,\"address\":\"0x7f0000001000\"}}\n"
-                "{\"ns\":40,\"tid\":1000,\"serial\":0,\"thread\":\"\357\277\275\\\"\\u0001\","
+                "{\"ns\":30,\"tid\":1000,\"serial\":0,\"thread\":\"\357\277\275\\\"\\u0001\","
                 "\"what\":\"enter\",\"depth\":0,\"name\":\"poll\",\"detail\":null,"
                 "\"fields\":{\"site\":\"0x401020\",\"fd\":5,\"descriptor\":\"socket\","
                 "\"timeout_ms\":-1}}\n");
@@ -276,7 +276,7 @@ static void what_is_missing_is_said_at_the_end(void **state)
     fwrite(&(uint64_t){0xfff}, 8, 1, file);
     fclose(file);
     assert_dump("",
-                "0.000000010    1000 main            point exec\n"
+                "0.000000000    1000 main            point exec\n"
                 "heurt: 7 events are missing: the trace was full when they happened (record again "
                 "with a larger --max-size)\n"
                 "heurt: 1 place of the trace could not be understood; the events there are "
@@ -312,7 +312,7 @@ static void a_reader_that_goes_away_is_no_failure(void **state)
     static char buffer[4096];
     buffer[fread(buffer, 1, sizeof buffer - 1, pipe)] = 0;
     assert_int_equal(pclose(pipe), 0);
-    assert_string_equal(buffer, "0.000001000    1000                 point lock acquired (mutex) "
+    assert_string_equal(buffer, "0.000000000    1000                 point lock acquired (mutex) "
                                 "site=0x401000 lock=0x7000\n");
     free(command);
 }

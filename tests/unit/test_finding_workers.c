@@ -367,6 +367,50 @@ static void who_waited_before_is_done_later_for_that(void **state)
     assert_in_range(imbalance_of(*state, true), 1990, 2020);
 }
 
+/* ---- what threads are called ----------------------------------------------------------------- */
+
+/* Thread 1 sleeps in a function of the program's, which code of the library calls as the thread's
+ * start routine: in std::thread. */
+static void find_started_by(struct scene *scene, const char *library)
+{
+    enum { STARTS = 0x9d00, RUNS = 0x9d10 };
+    const uint64_t frames[] = {ASKS, RUNS, STARTS + 8};
+    const struct symbol of_library = {.function = "[library+0x1]", .module = library};
+    scene__start(scene, 0, BEGIN);
+    PUT(scene, 1, BEGIN, HEURT_EVENT_THREAD_START, 77, HEURT_NO_SERIAL, STARTS);
+    PUT(scene, 1, BEGIN + 1, HEURT_EVENT_STACK, 8, 1, 2, 3, 4, 5, 6, 7, 8);
+    PUT(scene, 1, BEGIN + 2, HEURT_EVENT_SLEEP, HEURT_SITE(ASKS, HEURT_SLEEP_USLEEP), 90);
+    scene__put(scene, 1, BEGIN + 92, HEURT_EVENT_SLEEP LEFT, (uint64_t[]){0}, 1);
+    symbols__put_stack(scene->symbols, 1, BEGIN + 1, frames, 3);
+    symbols__put(scene->symbols, 0, ASKS, &(struct symbol){.function = "rest()"});
+    symbols__put(scene->symbols, 0, RUNS, &(struct symbol){.function = "serve()"});
+    symbols__put(scene->symbols, 0, STARTS, &of_library);
+    symbols__put(scene->symbols, 0, STARTS + 8, &of_library);
+    end(scene, 1, 9000);
+    end(scene, 0, 10000);
+}
+
+static void who_is_started_by_a_library_is_known_by_what_it_runs(void **state)
+{
+    find_started_by(*state, "/usr/lib/libstdc++.so.6");
+    struct findings *findings = find(*state);
+    const struct role *role = VEC_AT(&findings->roles, struct role, findings->roles_of[1]);
+    assert_non_null(role->start);
+    assert_string_equal(role->start->function, "serve()");
+    assert_false(role->is_of_openmp);
+    findings__free(findings);
+}
+
+static void who_is_started_by_openmp_runs_more_than_one_thing(void **state)
+{
+    find_started_by(*state, "/usr/lib/libgomp.so.1");
+    struct findings *findings = find(*state);
+    const struct role *role = VEC_AT(&findings->roles, struct role, findings->roles_of[1]);
+    assert_true(role->is_of_openmp);
+    assert_null(role->start);
+    findings__free(findings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +432,8 @@ int main(void)
         TEST(who_comes_late_because_others_take_the_cpus_is_no_cause),
         TEST(who_is_done_last_works_alone),
         TEST(who_waited_before_is_done_later_for_that),
+        TEST(who_is_started_by_a_library_is_known_by_what_it_runs),
+        TEST(who_is_started_by_openmp_runs_more_than_one_thing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -389,8 +389,10 @@ static void ticks_become_ns_at_the_measured_rate(void **state)
     assert_int_equal(trace__ns(trace, 5), 2);
     assert_true(trace__ns(trace, 250000000000000) == 100000000000000);
     assert_true(trace__ns(trace, UINT64_MAX) == 7378697629483820646); /* 2^64 / 2.5 */
-    assert_int_equal(trace__since_start_ns(trace, 1000000000025), 10);
+    assert_int_equal(trace__since_start_ns(trace, 1000000000025), 0); /* its first thread's start */
+    assert_int_equal(trace__since_start_ns(trace, 1000000000050), 10);
     assert_int_equal(trace__since_start_ns(trace, 5), 0);
+    assert_true(trace__tick(trace, 10) == 1000000000050);
     assert_true(trace__wall_ns(trace) == 99999999999990);
     trace__close(trace);
 }

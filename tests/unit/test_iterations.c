@@ -376,6 +376,33 @@ static void work_between_sleeps(void **state)
     assert_served("nanosleep");
 }
 
+/* Work between waits at one place encloses that between waits at the other, and is not added to it.
+ */
+static void waits_at_two_places_are_no_loop_of_both(void **state)
+{
+    struct scene *scene = *state;
+    static const uint64_t sites[] = {HEURT_SITE(0x8000, HEURT_SLEEP_NANOSLEEP),
+                                     HEURT_SITE(0x8100, HEURT_SLEEP_NANOSLEEP)};
+    scene__start(scene, 0, 1000);
+    uint64_t at = 2000;
+    srand(3);
+    for (int i = 0; i < 400; i++) {
+        PUT(scene, 0, at, HEURT_EVENT_SLEEP, sites[i % 2], 30);
+        scene__put(scene, 0, at + 30, HEURT_EVENT_SLEEP + 1, (uint64_t[]){0}, 1);
+        uint64_t end = at + 200;
+        at += 40;
+        for (int j = 1 + rand() % 4; j > 0; j--)
+            at = call(scene, 0, rand() % 2 ? FETCH : STORE, at + 1, 5 + (uint64_t)(rand() % 10));
+        at = end;
+    }
+    scene__end(scene, 0, at);
+    find(scene);
+    assert_int_equal(found->phases.count, 1);
+    assert_true(phase_at(0)->is_between_waits);
+    assert_int_equal(phase_at(0)->iterations, 199);
+    assert_true(phase_at(0)->share < 1);
+}
+
 /* More iterations than are kept one by one. */
 static void many_iterations(void **state)
 {
@@ -551,6 +578,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(marks_win, setup, teardown),
         cmocka_unit_test_setup_teardown(work_between_events, setup, teardown),
         cmocka_unit_test_setup_teardown(work_between_sleeps, setup, teardown),
+        cmocka_unit_test_setup_teardown(waits_at_two_places_are_no_loop_of_both, setup, teardown),
         cmocka_unit_test_setup_teardown(many_iterations, setup, teardown),
         cmocka_unit_test_setup_teardown(slow_iterations_are_found, setup, teardown),
         cmocka_unit_test_setup_teardown(phases_do_not_overlap, setup, teardown),

@@ -131,6 +131,9 @@ static void iterations_on_screens(void **state)
     golden__assert("iterations/known.txt", iterations_text(made, made->iterations, &to_file));
     golden__assert("iterations/known-80.txt",
                    iterations_text(made, made->iterations, &terminal_80));
+    const struct style terminal_60 = {60, terminal_80.colour, terminal_80.unicode};
+    golden__assert("iterations/known-60.txt",
+                   iterations_text(made, made->iterations, &terminal_60));
     golden__assert("iterations/known-ascii.txt",
                    iterations_text(made, made->iterations, &terminal_ascii));
     const struct iterations none = {.phases = VEC_OF(struct iteration_phase)};

@@ -421,7 +421,7 @@ static void a_budget_is_called_by_what_set_it(void **state)
     struct heurt_session *session = (struct heurt_session *)trace__session(fixture.report.trace);
     session->overhead_permille = 50;
     char *budget = report__budget(&fixture.report);
-    assert_string_equal(budget, "the 5% that recording may cost unless --overhead says otherwise");
+    assert_string_equal(budget, "--overhead 5% (the default)");
     free(budget);
     session->overhead_permille = 5;
     session->flags |= HEURT_SESSION_SAMPLE_SEMAPHORES; /* it was given */

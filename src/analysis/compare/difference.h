@@ -27,7 +27,7 @@ struct difference_row {
 struct difference_side_info {
     uint32_t thread;   /* index into trace__threads */
     uint64_t index;    /* of an iteration: 0, 1, 2 … in its thread; else UINT64_MAX */
-    uint64_t start_ns; /* since the session's start */
+    uint64_t start_ns; /* since the run's start */
     uint64_t duration_ns;
     uint64_t component_ns[COMPONENTS]; /* add up to duration_ns */
     uint16_t cpu;                      /* on which it ended; UINT16_MAX: not known */
@@ -61,7 +61,7 @@ struct difference {
 /* Which two. Of equal durations the one of the first thread, and the one that ended first. */
 struct difference_selection {
     uint64_t slow;  /* the so many-th slowest, from 1; 0: the slowest one at at_ns */
-    uint64_t at_ns; /* since the session's start */
+    uint64_t at_ns; /* since the run's start */
     uint64_t fast;  /* the so many-th fastest, from 1; 0: the one nearest to the median */
 };
 

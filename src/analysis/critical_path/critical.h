@@ -1,5 +1,5 @@
 /* critical.h: the critical path of a run with all of its pieces (path.h), for who shows it. Times
- * are in ns since the session's start, durations in ns. */
+ * are in ns since the run's start, durations in ns. */
 #ifndef HEURT_ANALYSIS_CRITICAL_PATH_CRITICAL_H
 #define HEURT_ANALYSIS_CRITICAL_PATH_CRITICAL_H
 

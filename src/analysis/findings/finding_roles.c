@@ -150,12 +150,68 @@ static size_t bytes_without_number(const char *name)
 static const struct symbol *start_of(const struct finder *finder, const struct trace_thread *thread,
                                      uint32_t serial)
 {
-    const struct symbol *symbol =
-        thread->start_routine ? symbols__get(finder->symbols, serial, thread->start_routine) : NULL;
-    return program_frame__inlined(symbol);
+    return thread->start_routine ? symbols__get(finder->symbols, serial, thread->start_routine)
+                                 : NULL;
 }
 
-static struct role role_of(const struct finder *finder, uint32_t place, const char **names)
+/* The outermost code of the program in a frame: who inlined all the rest. */
+static const struct symbol *outermost(const struct symbol *symbol)
+{
+    const struct symbol *last = NULL;
+    for (; (symbol = program_frame__inlined(symbol)); symbol = symbol->inlined_by)
+        last = symbol;
+    return last;
+}
+
+/* Where the program begins in a stack that the system's own code began: std::thread, say. */
+static const struct symbol *begin_of(const struct finder *finder, const struct profile_stack *stack)
+{
+    for (size_t i = stack->frame_count; i-- > 0;) {
+        const struct symbol *found =
+            outermost(symbols__get(finder->symbols, stack->process, stack->frames[i]));
+        if (found)
+            return i + 1 < stack->frame_count ? found : NULL;
+    }
+    return NULL;
+}
+
+/* Where all stacks of the class begin; NULL: not known, or at several places. */
+static const struct symbol *begin_of_class(const struct finder *finder,
+                                           const struct profile_class *class)
+{
+    const struct symbol *begin = NULL;
+    VEC_EACH (stack, &class->what.stacks, struct profile_stack) {
+        const struct symbol *found = begin_of(finder, stack);
+        if (!found || (begin && strcmp(begin->function, found->function) != 0))
+            return NULL;
+        begin = found;
+    }
+    return begin;
+}
+
+/* By thread: where the program begins in what took most of its time. Threads that code of the
+ * system starts on behalf of the program are known by that. free() it. */
+static const struct symbol **begins_of(const struct finder *finder)
+{
+    size_t threads = finder->profile->threads.count;
+    const struct symbol **begins = memory__zeroed(threads + 1, sizeof *begins);
+    uint64_t *longest_ns = memory__zeroed(threads + 1, sizeof *longest_ns);
+    VEC_EACH (class, &finder->profile->classes, struct profile_class) {
+        const struct symbol *begin = begin_of_class(finder, class);
+        if (!begin)
+            continue;
+        VEC_EACH (row, &class->threads, struct profile_thread_row)
+            if (row->sum_ns > longest_ns[row->thread]) {
+                longest_ns[row->thread] = row->sum_ns;
+                begins[row->thread] = begin;
+            }
+    }
+    free(longest_ns);
+    return begins;
+}
+
+static struct role role_of(const struct finder *finder, uint32_t place, const char **names,
+                           const struct symbol **begins)
 {
     const struct trace_thread *thread = trace__thread_at(finder->trace, place);
     const struct trace_process *process = trace__process_at(finder->trace, thread->process);
@@ -165,7 +221,10 @@ static struct role role_of(const struct finder *finder, uint32_t place, const ch
                         .thread = place};
     role.name = role.is_main ? NULL : own_name(thread, names[thread->process]);
     role.name_bytes = role.name ? bytes_without_number(role.name) : 0;
-    role.start = role.is_main || role.name ? NULL : start_of(finder, thread, process->serial);
+    const struct symbol *start = start_of(finder, thread, process->serial);
+    role.is_of_openmp = !role.is_main && !role.name && start && symbol__is_of_openmp(start);
+    if (!role.is_main && !role.name && !role.is_of_openmp)
+        role.start = program_frame__inlined(start) ?: (start ? begins[place] : NULL);
     return role;
 }
 
@@ -183,8 +242,9 @@ static bool is_same_start(const struct symbol *a, const struct symbol *b)
 
 static bool is_same(const struct role *a, const struct role *b)
 {
-    return a->is_main == b->is_main && a->had_work == b->had_work && is_same_name(a, b) &&
-           is_same_start(a->start, b->start) && strcmp(a->program, b->program) == 0;
+    return a->is_main == b->is_main && a->is_of_openmp == b->is_of_openmp &&
+           a->had_work == b->had_work && is_same_name(a, b) && is_same_start(a->start, b->start) &&
+           strcmp(a->program, b->program) == 0;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
@@ -243,19 +303,21 @@ void finder__find_roles(struct finder *finder)
     find_waits(finder);
     struct role *lives = lives_of(finder);
     const char **names = first_names(finder);
+    const struct symbol **begins = begins_of(finder);
     size_t threads = finder->profile->threads.count;
     uint32_t *firsts = findings->roles_of = memory__zeroed(threads + 1, sizeof *firsts);
     *roles = VEC_OF(struct role);
     for (uint32_t i = 0; i < threads; i++) {
         if (trace__thread_at(finder->trace, i)->is_aside)
             continue;
-        const struct role wanted = role_of(finder, i, names);
+        const struct role wanted = role_of(finder, i, names, begins);
         struct role *role = find_role(roles, &wanted);
         add(role, &lives[i], ns__larger(1, trace__thread_at(finder->trace, i)->merged_threads));
         firsts[i] = role->thread;
     }
     vec__sort(roles, by_work);
     place_roles(findings, firsts, threads);
+    free(begins);
     free(names);
     free(lives);
 }

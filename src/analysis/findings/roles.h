@@ -16,8 +16,10 @@ struct role {
     const char *program;        /* path, "" where it is not known */
     const char *name;           /* of its threads; NULL: they have none of their own */
     size_t name_bytes;          /* of it, without the number at its end */
-    const struct symbol *start; /* start routine, in the program's own code; NULL: not known */
+    const struct symbol *start; /* start routine, or what of the program's own code the system's
+                                   start routine calls; NULL: not known */
     bool is_main;               /* first threads of processes */
+    bool is_of_openmp;          /* without a name, and started by its runtime */
     bool had_work;
     uint32_t thread; /* the first one: index into trace__threads */
     uint64_t threads;

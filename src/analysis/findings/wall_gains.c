@@ -9,6 +9,7 @@
  * and two classes took 2 s on one CPU of a machine of 2023, so this is some seconds at most. */
 #define REPLAYED_EVENTS_MOST 16000000u
 #define QUESTIONS_MOST 32u
+#define NO_GAIN_BELOW 1.01 /* what is shown as none */
 
 static bool can_gain(const struct profile_class *class)
 {
@@ -71,6 +72,27 @@ static void ask_about_classes(const struct profile *profile, size_t only, struct
     }
 }
 
+/* By what threads have to do anyhow the run gains nothing without the waits for a lock, and its
+ * replay without those of one class gains much: one of them is wrong. */
+static bool is_doubted(const struct profile *profile, const struct finding *finding)
+{
+    return finding->category == FINDING_LOCK && finding->leader != FINDING_NO_CLASS &&
+           finding->wall_gain[1] < NO_GAIN_BELOW &&
+           VEC_AT(&profile->classes, struct profile_class, finding->leader)->wall_gain[0] >=
+               FINDING_GAIN;
+}
+
+/* Nobody is told then that there is nothing to gain: only how much at most. Ranks are as before. */
+static void doubt_gains(const struct profile *profile, struct findings *findings)
+{
+    VEC_EACH (finding, &findings->rows, struct finding)
+        if (is_doubted(profile, finding)) {
+            finding->wall_gain[0] = 1;
+            finding->wall_gain[1] =
+                VEC_AT(&profile->classes, struct profile_class, finding->leader)->wall_gain[1];
+        }
+}
+
 static void keep_gains(struct profile *profile, struct findings *findings, struct vec *questions,
                        const struct vec *asked)
 {
@@ -85,8 +107,10 @@ static void keep_gains(struct profile *profile, struct findings *findings, struc
             VEC_AT(&profile->classes, struct profile_class, about->class)->wall_gain[k] = gain[k];
         question__free(question);
     }
-    if (findings)
-        findings__rank(findings);
+    if (!findings)
+        return;
+    findings__rank(findings);
+    doubt_gains(profile, findings);
 }
 
 static void answer_for_report(const struct trace *trace, const struct symbols *symbols,

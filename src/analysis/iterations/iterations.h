@@ -51,7 +51,7 @@ struct iteration {
     uint64_t index;    /* 0, 1, 2 … in its thread */
     uint32_t thread;   /* index into trace__threads; of matched ones the thread that worked longer
                           than usual by the most */
-    uint64_t start_ns; /* since the session's start */
+    uint64_t start_ns; /* since the run's start */
     uint64_t duration_ns;
     /* Of the thread's iteration, for difference__of_stretches. */
     uint32_t depth;
@@ -88,7 +88,7 @@ struct iteration_phase {
     bool is_matched;     /* iterations are of all its threads together */
     bool is_sample;      /* matched, and only every so many-th was looked at */
     uint64_t iterations; /* iterations: when matched of each thread, else of all */
-    uint64_t start_ns, end_ns; /* since the session's start */
+    uint64_t start_ns, end_ns; /* since the run's start */
     double share;              /* of the lives of its threads, that their iterations take */
     uint64_t min_ns, median_ns, p99_ns, max_ns, sum_ns;
     uint64_t excess_ns; /* Σ (duration − min): of threads' iterations, whether matched or not */

@@ -144,7 +144,8 @@ static struct thread_loop *loop_of(struct thread_loops *loops, struct loop_key k
 {
     struct loop_instance *recent =
         &loops->recent[(instance * 31 + key.depth) & (LOOP_INSTANCES - 1)];
-    bool is_known = recent->loop_and_1 && recent->number == instance && recent->depth == key.depth;
+    bool is_known = key.kind == LOOP_OF_CALLS && recent->loop_and_1 && recent->number == instance &&
+                    recent->depth == key.depth;
     struct thread_loop *same = is_known ? loop_at(loops, recent->loop_and_1 - 1) : NULL;
     if (same && memcmp(&same->key, &key, sizeof key) == 0)
         return same;

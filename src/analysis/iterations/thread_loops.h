@@ -78,8 +78,8 @@ struct thread_loops {
 
 void thread_loops__start(struct thread_loops *loops, uint32_t thread);
 /* An iteration that is in another one is told before it, perhaps with later ones between. instance:
- * as of struct shape_iteration, for the depth; when its key changes, both keys are the same loop.
- */
+ * of loops of calls, as of struct shape_iteration, for the depth; when its key changes, both keys
+ * are the same loop. */
 void thread_loops__iteration(struct thread_loops *loops, struct loop_key key, uint64_t instance,
                              uint64_t start, uint64_t end);
 /* Fills outermost. */

@@ -30,7 +30,7 @@ struct locks_filter {
     const char *site;        /* glob over the function of the call */
     const char *thread;      /* tid, or glob over the thread's name */
     uint64_t min_wait_ns;    /* acquisitions that waited no less, and their sections */
-    uint64_t from_ns, to_ns; /* since the session's start; to_ns 0: the end. What ends within;
+    uint64_t from_ns, to_ns; /* since the run's start; to_ns 0: the end. What ends within;
                                 lifetimes, the wall time and steps are cut to it */
 };
 
@@ -150,7 +150,7 @@ struct locks_result {
     uint64_t path_blocked_ns;    /* of it: struct path_result.blocked */
     /* Pressure: */
     uint64_t step_ns, steps;
-    uint64_t steps_from_ns; /* since the session's start: where the first step begins */
+    uint64_t steps_from_ns; /* since the run's start: where the first step begins */
     uint64_t *acquiring_ns; /* [steps] all locks */
     uint64_t *running_ns; /* [steps] Σ over threads of the time on a CPU, as far as known: without
                              waits (spinning ones too), and what the kernel tells */

@@ -35,16 +35,14 @@ static void range_of(const struct locks_walk *walk, uint64_t *from_ns, uint64_t 
 void axis__start(struct locks_walk *walk)
 {
     struct axis *axis = &walk->axis;
-    uint64_t from_ns, to_ns, start = trace__session(walk->trace)->start.tick;
+    uint64_t from_ns, to_ns;
     range_of(walk, &from_ns, &to_ns);
     axis->step_ns = step_of(from_ns, to_ns);
     axis->from_ns = from_ns / axis->step_ns * axis->step_ns;
     axis->steps = to_ns / axis->step_ns - from_ns / axis->step_ns + 1;
     axis->bounds = memory__zeroed(axis->steps + 1, sizeof *axis->bounds);
-    for (uint64_t i = 0; i <= axis->steps; i++) {
-        uint64_t ticks = trace__ticks(walk->trace, axis->from_ns + i * axis->step_ns);
-        axis->bounds[i] = ticks > UINT64_MAX - start ? UINT64_MAX : start + ticks;
-    }
+    for (uint64_t i = 0; i <= axis->steps; i++)
+        axis->bounds[i] = trace__tick(walk->trace, axis->from_ns + i * axis->step_ns);
     walk->acquiring = memory__zeroed(axis->steps, sizeof *walk->acquiring);
     walk->running = memory__zeroed(axis->steps, sizeof *walk->running);
 }

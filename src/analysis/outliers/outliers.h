@@ -40,7 +40,7 @@ struct point {
     uint32_t thread;           /* index into trace__threads */
     uint32_t path;             /* index into stand_out.paths: the occurrence that it is in, or is */
     uint32_t previous, next;   /* LONG, RARE: the occurrences before and behind the piece */
-    uint64_t start_ns, end_ns; /* since the session's start; end − start is more than took where the
+    uint64_t start_ns, end_ns; /* since the run's start; end − start is more than took where the
                                   recording was in between */
     uint64_t took_ns;
     uint64_t usual_ns;                 /* the median of its peers; UINT64_MAX: it has none */

@@ -6,7 +6,7 @@
  * What a wait is, and whether it is one for work, the findings tell. An aggregated run keeps no
  * order of events: it has no result. Page faults are in states, and no occurrences. Memory:
  * STRETCHES_KEPT for all threads together, and what is kept of classes. Times are since the
- * session's start. */
+ * run's start. */
 #ifndef HEURT_ANALYSIS_TIMELINE_THREAD_TIMES_H
 #define HEURT_ANALYSIS_TIMELINE_THREAD_TIMES_H
 

@@ -10,7 +10,7 @@
  * TIMELINE_BYTES_MOST is not kept (the last one always is), so that memory is bounded by threads,
  * whatever the number of events.  Waits are the longest ones of those that are not idle.
  *
- * States are those of thread_states.h.  Times are in ns since the session's start.  One walk by
+ * States are those of thread_states.h.  Times are in ns since the run's start.  One walk by
  * time; NULL of aggregated runs, which keep no order of events. */
 #ifndef HEURT_ANALYSIS_TIMELINE_TIMELINE_H
 #define HEURT_ANALYSIS_TIMELINE_TIMELINE_H

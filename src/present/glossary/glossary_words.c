@@ -6,7 +6,7 @@
 
 const struct glossary_word glossary_words[] = {
     /* ---- what threads do --------------------------------------------------------------------- */
-    {WORD("working"), .also = "running|work",
+    {WORD("working"), .also = "running|work|working or not known|used",
      .meaning = "A thread is on a CPU, and waits for nobody. Who spins, or shares a cache line, "
                 "looks as if it worked.",
      .measured = "What is left of a thread's life when all waits that were recorded, and all times "
@@ -15,7 +15,7 @@ const struct glossary_word glossary_words[] = {
      .doubt = "Without the kernel's records (heurt check tells why) waits that no recorded call "
               "tells count as working: \"working or not known\".",
      .example = "working 24 %   wanted a CPU, had none 55 %   waiting for a lock 20 %"},
-    {WORD("waiting"), .also = "wait|waits|waited|blocked",
+    {WORD("waiting"), .also = "wait|waits|waited|blocked|contended",
      .meaning = "A thread goes on only when something has happened: a lock was given back, an "
                 "answer came, a disk was done.",
      .measured = "Each call that may wait (locks, conditions, barriers, semaphores, input and "
@@ -24,7 +24,7 @@ const struct glossary_word glossary_words[] = {
      .doubt = "What the kernel tells of a thread that was in no recorded call is \"other waits\": "
               "nobody knows for what.",
      .example = "Blocked 83 of 16,000 times (1 %), 7.1 ms each, up to 28 ms."},
-    {WORD("idle"), .also = "waiting for work",
+    {WORD("idle"), .also = "waiting for work|left out",
      .meaning = "A thread waits for work to come from outside. That is not lost: such threads are "
                 "named and left out of the bars.",
      .measured = "Waits for events, for time and for the end of a thread; and waits at a condition "
@@ -82,7 +82,7 @@ const struct glossary_word glossary_words[] = {
          "of them disturbed, or records were lost. heurt report N tells the reason.",
      .example = "2   ~162 ms   44 %  1.7–1.8×     wanted a CPU, had none",
      .try = "a longer run; heurt record --overhead none; heurt check, which tells what is missing"},
-    {WORD("cost"), .also = "recording cost|overhead",
+    {WORD("cost"), .also = "recording cost|overhead|recording|sampled|drawn",
      .meaning = "What recording itself took of the program's CPU time.",
      .measured = "Before the program starts heurt measures what each kind of event costs on this "
                  "machine; the cost is that times the number of events.",
@@ -132,7 +132,7 @@ const struct glossary_word glossary_words[] = {
      .example = "Looked at: locks, waits, input and output, page faults, sharing of cache lines"},
 
     /* ---- what findings are ------------------------------------------------------------------- */
-    {OF("lock", FINDING_LOCK), .also = "mutex|locks",
+    {OF("lock", FINDING_LOCK), .also = "mutex|locks|waiting for a lock|pressure|acquired|held",
      .meaning = "Threads wait for a lock that another one has: a mutex, a reader-writer lock or a "
                 "spin lock.",
      .measured =
@@ -140,7 +140,8 @@ const struct glossary_word glossary_words[] = {
          "taken, the wait is recorded, until the thread has it.",
      .doubt = "Locks that nobody waits for are drawn at random where they are many; waits never.",
      .example = "One lock holds 4 threads back. Without that: about 114 ms (1.1× faster)."},
-    {OF("condition", FINDING_CONDITION), .also = "condition variable|signalled",
+    {OF("condition", FINDING_CONDITION),
+     .also = "condition variable|signalled|waiting at a condition|to wake|for nobody",
      .meaning =
          "Threads wait at a condition for each other: a queue is empty or full, a turn is not "
          "theirs.",
@@ -148,7 +149,7 @@ const struct glossary_word glossary_words[] = {
                  "and no finding.",
      .doubt = "Locks and queues that a program makes of futexes are told as conditions.",
      .example = "1   2.10 s   38 %  1.5–1.6×     condition queue->not_empty in pop queue.c:61"},
-    {OF("barrier", FINDING_BARRIER), .also = "barriers",
+    {OF("barrier", FINDING_BARRIER), .also = "barriers|waiting at a barrier|spread",
      .meaning = "Threads wait at a barrier until the last one has arrived.",
      .measured = "The waits are recorded; the last to arrive, and what it did before, is told.",
      .example = "Threads wait at a barrier for the last one to arrive, mostly because of relax."},
@@ -173,15 +174,15 @@ const struct glossary_word glossary_words[] = {
                  "that take longer while another thread has what they ask for.",
      .doubt = "It must explain more than the same data, shifted by chance, would.",
      .example = "Threads spin while another one has what they wait for."},
-    {OF("yield", FINDING_YIELD), .also = "sched_yield",
+    {OF("yield", FINDING_YIELD), .also = "sched_yield|yielding",
      .meaning = "A thread gives its CPU away in a loop until another one is done.",
      .measured = "Calls of sched_yield in a row are one wait.",
      .example = "Threads yield in a loop until another one is done."},
-    {OF("polling", FINDING_POLLING), .also = "poll",
+    {OF("polling", FINDING_POLLING), .also = "poll|yielding or asking|asking|sleeping",
      .meaning = "A thread asks again and again whether something has come, and sleeps in between.",
      .measured = "Sleeps, and polls that end without anything, which follow one another.",
      .example = "Threads ask again and again whether something has come."},
-    {OF("disk", FINDING_DISK), .also = "I/O|fsync|file",
+    {OF("disk", FINDING_DISK), .also = "I/O|fsync|file|waiting for the disk",
      .meaning = "Threads wait for reads, writes or syncs of files.",
      .measured =
          "The calls are recorded with their sizes; the kernel tells when the thread was off "
@@ -199,7 +200,7 @@ const struct glossary_word glossary_words[] = {
      .meaning = "Threads wait for each other inside of malloc and free.",
      .measured = "Waits in the C library whose call stacks lead through the allocator.",
      .example = "Threads wait for the allocator's lock."},
-    {OF("network", FINDING_NETWORK), .also = "socket|sockets",
+    {OF("network", FINDING_NETWORK), .also = "socket|sockets|waiting for the network",
      .meaning = "Threads wait for an answer over a socket.",
      .measured = "The calls at sockets are recorded. A wait for requests from outside is idle.",
      .example = "Threads wait for an answer over a socket."},
@@ -208,7 +209,7 @@ const struct glossary_word glossary_words[] = {
                 "the system.",
      .measured = "Reads and writes are recorded, and how many bytes are in the pipe or queue.",
      .example = "Threads wait for the other end of a pipe."},
-    {OF("message", FINDING_MESSAGE), .also = "messages|MPI",
+    {OF("message", FINDING_MESSAGE), .also = "messages|MPI|waiting for a message",
      .meaning = "Ranks of a parallel program wait for a message.",
      .measured = "Not yet: calls of MPI are not recorded, and no finding has this word so far.",
      .example = "Ranks wait for a message."},
@@ -267,7 +268,8 @@ const struct glossary_word glossary_words[] = {
                  "more than timelines that were shifted by chance.",
      .doubt = "Too few occurrences with and without the other; a machine that changed its speed.",
      .example = "Code is slower while another thread runs."},
-    {OF("unexplained", FINDING_UNEXPLAINED), .also = "unknown|other|other waits",
+    {OF("unexplained", FINDING_UNEXPLAINED),
+     .also = "unknown|other|other waits|waits of unknown cause",
      .meaning = "Threads wait, or take longer, and nothing that was recorded tells why.",
      .measured = "What is left when all that is known is taken off. It is never hidden.",
      .example = "1   310 ms   17 %  ?            waits of unknown cause in step main.c:12"},

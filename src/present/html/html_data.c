@@ -171,14 +171,18 @@ static struct json_object *report_data(const struct report *report)
     return document;
 }
 
-/* The page makes its own strips of the waits. */
-static void drop_strips(struct json_object *document)
+/* The page makes its own strips of the waits, and who blocked whom of the timeline's; names of C++
+ * may be long. */
+static void drop_details(struct json_object *document)
 {
+    static const char *const details[] = {"acquiring_ns", "longest", "sites",  "holders",
+                                          "pairs",        "wake",    "on_path"};
     struct json_object *locks = json_object_object_get(document, "locks");
     json_object_object_del(document, "pressure");
     json_object_object_del(document, "audit");
     for (size_t i = 0; i < json_object_array_length(locks); i++)
-        json_object_object_del(json_object_array_get_idx(locks, i), "acquiring_ns");
+        for (size_t k = 0; k < sizeof details / sizeof *details; k++)
+            json_object_object_del(json_object_array_get_idx(locks, i), details[k]);
 }
 
 static struct json_object *locks_data(const struct html_page *page)
@@ -189,7 +193,7 @@ static struct json_object *locks_data(const struct html_page *page)
     struct json_object *document = locks_document__new(
         &(struct locks_report){page->report, page->locks, &everything, NULL}, EVERY_ROW);
     keep_first(document, "locks", HTML_LOCKS_MOST);
-    drop_strips(document);
+    drop_details(document);
     return document;
 }
 

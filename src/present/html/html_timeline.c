@@ -97,6 +97,24 @@ static struct table_rows level_rows(const void *row)
     return rows;
 }
 
+/* As the report calls its role; else as it is named. */
+static const char *lane_name(struct table_rows *rows, const struct report *report,
+                             const struct trace_thread *thread, uint32_t place)
+{
+    const struct findings *findings = report->findings;
+    const struct role *role = findings && findings->roles.count
+                                  ? VEC_AT(&findings->roles, struct role, findings->roles_of[place])
+                                  : NULL;
+    char *name = role && !role->name ? role__bare_name(role) : NULL;
+    if (name || !role)
+        return name ? table_rows__keep(rows, name) : thread->name;
+    char *library = role__of_library(role);
+    if (role->is_of_openmp || *library)
+        name = memory__format("%sthread%s", role->is_of_openmp ? "OpenMP " : "", library);
+    free(library);
+    return name ? table_rows__keep(rows, name) : thread->name;
+}
+
 static struct table_rows lane_rows(const void *row)
 {
     const struct html_page *page = ((const struct timeline_cells *)row)->page;
@@ -106,8 +124,9 @@ static struct table_rows lane_rows(const void *row)
         const struct trace_thread *thread = VEC_AT(threads, struct trace_thread, lane->thread);
         bool had_work = page->report->findings && page->report->findings->had_work[lane->thread];
         TABLE_ROW(&rows, lane_cells, page->timeline, lane, thread->tid, thread->pid,
-                  trace__serial_of(page->report->trace, lane->thread), thread->name, had_work,
-                  lane->from_ns, lane->to_ns);
+                  trace__serial_of(page->report->trace, lane->thread),
+                  lane_name(&rows, page->report, thread, lane->thread), had_work, lane->from_ns,
+                  lane->to_ns);
     }
     return rows;
 }

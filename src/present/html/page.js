@@ -7,8 +7,10 @@ const report = data.report, page = document.getElementById("page");
 /* ---- texts and elements ---------------------------------------------------------------------- */
 
 const obeyed = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const std_string = /std::(__cxx11::)?basic_string<char, std::char_traits<char>, std::allocator<char> ?>/g;
 /* Characters that a page obeys are shown, not sent. */
-const clean = text => String(text).replace(obeyed, c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+const clean = text => String(text).replace(std_string, "std::string")
+  .replace(obeyed, c => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 const cut = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
 const NAME_MOST = 200;
 
@@ -218,14 +220,15 @@ const state = { view: [0, whole], range: null, threads: new Set(), wait: null, l
   flame: "waiting", unfolded: false };
 /* Who follows what is shown, at the next frame; panels only what is selected. */
 const viewers = [], panels = [];
-let is_pending = false, last_selected = null;
+let is_pending = false, last_selected = null, saving = 0;
 const selected = () => JSON.stringify([state.range, [...state.threads], state.lock, state.by, state.flame]);
 function follow_state() {
   is_pending = false;
   viewers.forEach(f => f());
   if (selected() !== last_selected) panels.forEach(f => f());
   last_selected = selected();
-  save();
+  clearTimeout(saving);
+  saving = setTimeout(save, 100);
 }
 function changed() {
   if (!is_pending) requestAnimationFrame(follow_state);
@@ -251,6 +254,7 @@ function span_of(text) {
   const ends = String(text).split("-").map(t => parseFloat(t) * 1e6);
   return ends.length === 2 && ends.every(isFinite) && ends[1] > ends[0] ? ends : null;
 }
+/* The address follows when nothing has moved for a while: browsers allow few changes of it a second. */
 function save() {
   const fields = [];
   const add = (key, value) => fields.push(key + "=" + encodeURIComponent(value));

@@ -104,7 +104,7 @@ function put_findings() {
   if (!ranked.length) body.append(el("p", {}, "No finding costs enough to be ranked."));
   ranked.forEach(card => body.append(card_of(card)));
   if (noted.length)
-    body.append(table("What costs little:", [number("lost"), number("share"), words("gain"), words("what")],
+    body.append(table("Also lost, but not ranked:", [number("lost"), number("share"), words("gain"), words("what")],
       noted.map(c => {
         const f = report.findings[c.index];
         return [[doubt(f), exact(f.lost_ns)], share(f.share), c.gain, name(c.subject)];
@@ -187,14 +187,20 @@ function put_locks() {
   const list = el("div", { id: "lock-list" }), grid = el("div", { id: "matrix" }), most = 15;
   body.append(list, el("div", { class: "tools" }, ["places", "threads"].map(by => el("button", { type: "button", "data-by": by,
     onclick: () => { state.by = by; changed(); } }, "by " + by))), grid);
+  const named = new Map();
+  document_.locks.forEach(lock => named.set(lock_name(lock), [...(named.get(lock_name(lock)) || []), lock]));
+  const name_of = lock => {
+    const alike = named.get(lock_name(lock)).length;
+    return [name(lock_name(lock), 80), alike > 1 ? " (one of " + count(alike) + ")" : ""];
+  };
   panels.push(() => {
-    const known = document_.locks, shown = known.slice(0, most), chosen = known[state.lock] || known[0];
+    const known = document_.locks, firsts = [...named.values()].map(alike => alike[0]), shown = firsts.slice(0, most), chosen = known[state.lock] || known[0];
     const here = lock => exact(sum(waits.filter(is_of(lock)).map(within)));
     list.replaceChildren(table(count(document_.locks_of) + " in all" + (document_.locks_of > shown.length ? ", the first " + shown.length + " by the time waited" : "") + ".",
       [words("name"), words("kind"), number("taken"), number("had to wait"), number("waited"), number("longest"), number("held")]
         .concat(is_selected() ? [number("waited in the selection")] : []),
-      shown.map((lock, i) => [el("button", { type: "button", class: "plain", "aria-pressed": lock === chosen ? "true" : "false",
-        onclick: () => { state.lock = i; changed(); } }, name(lock_name(lock), 80)), lock.kind + (lock.idle ? ", idle" : ""),
+      shown.map(lock => [el("button", { type: "button", class: "plain", "aria-pressed": lock === chosen ? "true" : "false",
+        onclick: () => { state.lock = known.indexOf(lock); changed(); } }, name_of(lock)), lock.kind + (lock.idle ? ", idle" : ""),
       count(lock.acquisitions), count(lock.contended), exact(lock.wait_ns),
       exact(Math.max(...[lock.exclusive, lock.shared].filter(Boolean).map(s => s.wait.max_ns), 0)),
       exact(sum([lock.exclusive, lock.shared].filter(Boolean).map(s => s.hold.sum_ns)))].concat(is_selected() ? [here(lock)] : []))));
@@ -329,7 +335,9 @@ function put_whatif() {
   const factor = gain => gain[1] < 1.005 ? "none" : (gain[0] < 1.005 ? "≤ " : gain[0].toFixed(2) + "–") + gain[1].toFixed(2) + "×";
   const what = a => [/^--split/.test(a.asked) ? "two locks in place of " : a.object ? "no waits for " : "no loss in ",
     name(a.object ? a.object_name || a.object : a.function || "?", 80), a.file ? [" ", name(a.file.replace(/^.*\//, "") + ":" + a.line, 80)] : null];
-  const answers = told && told.answers.filter(a => a.prediction && a.prediction.wall_gain[1] >= 1.005);
+  const gains = told && told.answers.filter(a => a.prediction && a.prediction.wall_gain[1] >= 1.005);
+  const place_of = a => [/^--split/.test(a.asked), a.object || "", a.function, a.file, a.line].join("\n");
+  const answers = gains && gains.filter((a, i) => gains.findIndex(b => place_of(b) === place_of(a)) === i);
   if (!told) { body.append(el("p", {}, "The run cannot be replayed, so this is not known.")); return; }
   body.append(el("p", { class: "dim" }, "Predicted by replaying the run, which takes ", duration(told.unrecorded_ns), " without what recording cost, with that changed",
     told.replayed_share < 1 ? [" (from ", share(told.replayed_share), " of it)"] : null, ". heurt whatif answers other questions."));
@@ -339,6 +347,8 @@ function put_whatif() {
   body.append(answers.length ? table("The run would take:", [number("about"), words("gain"), number("lost now"), words("with")],
     answers.map(a => [exact(a.prediction.wall_ns), factor(a.prediction.wall_gain), exact(a.lost_ns), what(a)]))
     : el("p", {}, "Nothing that was asked would make the run faster: its time is spent otherwise."));
+  if (gains.length > answers.length)
+    body.append(el("p", { class: "dim" }, count(gains.length - answers.length), " more at the same places, for other objects, gain no more."));
 }
 
 /* ---- what was looked at, and the words --------------------------------------------------------- */

@@ -2,12 +2,12 @@
 
 /* ---- the timeline ----------------------------------------------------------------------------- */
 
-const LABEL = 150, LANE = 24, ROWS_MOST = 300, ARROWS_MOST = 60;
+const LABEL = 150, LANE = 24, PATTERN = 3, LABEL_MOST = 22, ROWS_MOST = 300, ARROWS_MOST = 60;
 let rows = [], strip = null, chart = null, status = null, cursor_row = 0, drag = null;
 
 function make_rows() {
   const busy = lanes.filter(l => l.had_work && l.to > l.from), rest = lanes.filter(l => !busy.includes(l) && l.to > l.from);
-  const single = of => of.map(l => ({ lanes: [l], label: l.label + " " + l.tid }));
+  const single = of => of.map(l => ({ lanes: [l], label: cut(clean(l.label), LABEL_MOST - String(l.tid).length - 1) + " " + l.tid }));
   const shown = busy.slice(0, ROWS_MOST), more = busy.slice(ROWS_MOST);
   rows = single(shown);
   if (more.length) rows.push({ lanes: more, label: count(more.length) + " more threads" });
@@ -18,40 +18,69 @@ const row_of = lane => rows.findIndex(r => r.lanes.includes(lane));
 const x_of = (time, width) => LABEL + (time - state.view[0]) / (state.view[1] - state.view[0]) * (width - LABEL);
 const time_at = (x, width) => state.view[0] + (x - LABEL) / (width - LABEL) * (state.view[1] - state.view[0]);
 
-function add_parts(times, parts, weight) {
-  for (const [s, t] of parts) times.set(s, (times.get(s) || 0) + t * weight);
-  return times;
+/* Boxes of a lane, those of a state after one another, so that few colours are set. Where a box is too narrow for
+ * its pattern, its colour is enough; boxes of one state that touch are one. */
+function boxes_of_states() {
+  const of = keys.map(() => []);
+  return {
+    put(state, x, y, wide, tall) {
+      const last = of[state].at(-1);
+      if (last && last[1] === y && last[3] === tall && Math.abs(last[0] + last[2] - x) < 0.01) last[2] = x + wide - last[0];
+      else of[state].push([x, y, wide, tall]);
+    },
+    fill(pen) {
+      of.forEach((boxes, state) => {
+        for (const narrow of [true, false]) {
+          const some = boxes.filter(b => b[2] < PATTERN === narrow);
+          if (!some.length) continue;
+          pen.fillStyle = narrow ? looks[keys[state]][0] : look(keys[state]);
+          for (const [x, y, wide, tall] of some) pen.fillRect(x, y, wide, tall);
+        }
+      });
+    },
+  };
 }
 /* What is narrower than a pixel is put together, so that every column shows all states of its time. */
 function draw_lane(pen, lane, y, height, width) {
-  const [from, to] = state.view, ns_a_pixel = (to - from) / (width - LABEL), column = new Map();
-  let at = -1;
+  const [from, to] = state.view, ns_a_pixel = (to - from) / (width - LABEL), boxes = boxes_of_states();
+  const column = new Float64Array(keys.length), sorted = order.map(key => keys.indexOf(key)).filter(s => s >= 0);
+  let at = -1, in_column = 0;
   const stack = (x, wide, times, all) => {
-    let top = y;
-    for (const key of order) {
-      const tall = (times.get(keys.indexOf(key)) || 0) / all * height;
-      if (!tall) continue;
-      pen.fillStyle = look(key);
-      pen.fillRect(x, top, wide, tall);
-      top += tall;
+    let done = 0, top = y;
+    for (const s of sorted) {
+      if (!times[s]) continue;
+      done += times[s];
+      const bottom = y + Math.round(done / all * height);
+      if (bottom > top) boxes.put(s, x, top, wide, bottom - top);
+      top = bottom;
     }
   };
   const flush = () => {
-    if (column.size) stack(at, 1, column, sum([...column.values()]));
-    column.clear();
+    if (in_column) stack(at, 1, column, in_column);
+    column.fill(0);
+    in_column = 0;
+  };
+  const add = (part, one, ns, weight) => {
+    if (part) for (const [s, t] of part) column[s] += t * weight; else column[one] += ns * weight;
+    in_column += ns * weight;
   };
   each_piece(lane, level_for(ns_a_pixel), from, to, (a, b, one, part, ns) => {
     const x0 = x_of(a, width), x1 = x_of(b, width);
     if (x1 - x0 < 1) {
       if (Math.floor(x0) !== at) { flush(); at = Math.floor(x0); }
-      add_parts(column, part || [[one, ns]], (b - a) / ns);
+      add(part, one, ns, (b - a) / ns);
       return;
     }
     flush();
-    if (part) stack(x0, x1 - x0, add_parts(new Map(), part, 1), ns);
-    else { pen.fillStyle = look(keys[one]); pen.fillRect(x0, y, x1 - x0, height); }
+    if (part) {
+      add(part, one, ns, 1);
+      stack(x0, x1 - x0, column, in_column);
+      column.fill(0);
+      in_column = 0;
+    } else boxes.put(one, x0, y, x1 - x0, height);
   });
   flush();
+  boxes.fill(pen);
 }
 function draw_arrow(pen, wait, width, strong) {
   const from = row_of(wait.lane), to = wait.by ? row_of(wait.by) : -1;
@@ -99,7 +128,7 @@ function draw_labels(pen, height) {
   rows.forEach((row, i) => {
     const chosen = row.lanes.some(l => state.threads.has(l.index)), focused = document.activeElement === strip && i === cursor_row;
     pen.fillStyle = theme(chosen ? "--mark" : row.folded ? "--dim" : "--ink");
-    pen.fillText((chosen ? "■ " : focused ? "▸ " : "") + cut(clean(row.label), 22), 0, i * LANE + LANE / 2, LABEL - 8);
+    pen.fillText((chosen ? "■ " : focused ? "▸ " : "") + cut(clean(row.label), LABEL_MOST), 0, i * LANE + LANE / 2, LABEL - 8);
   });
 }
 function draw(pen, width, height) {

@@ -14,7 +14,8 @@
 #define LEVELS 8
 #define INDENT 4
 #define WIDE_FROM_COLUMNS 110 /* a narrower terminal has no room for sources */
-#define FOLDED_BELOW 0.05     /* of the time that the longest phase takes */
+#define FACTOR_FROM_COLUMNS 72
+#define FOLDED_BELOW 0.05 /* of the time that the longest phase takes */
 
 /* ---- what it is ------------------------------------------------------------------------------ */
 
@@ -130,12 +131,12 @@ static void put_times(const struct iteration_phase *phase, const struct style *s
 {
     char min[16], median[16], p99[16], max[16], imbalance[16];
     struct flow flow = start_line(style, out, INDENT);
-    flow__take(&flow,
-               memory__format(
-                   "fastest %s, median %s, p99 %s, slowest %s",
-                   duration__format(phase->min_ns, min), duration__format(phase->median_ns, median),
-                   duration__format(phase->p99_ns, p99), duration__format(phase->max_ns, max)),
-               INK_PLAIN, 3);
+    char *times = memory__format(
+        "fastest %s, median %s, p99 %s, slowest %s", duration__format(phase->min_ns, min),
+        duration__format(phase->median_ns, median), duration__format(phase->p99_ns, p99),
+        duration__format(phase->max_ns, max));
+    flow__words(&flow, times, INK_PLAIN);
+    free(times);
     flow__take(&flow, memory__format("score %.2f", phase->score), INK_PLAIN, 3);
     if (phase->is_matched)
         flow__take(&flow,
@@ -223,6 +224,12 @@ static char *where_text(const struct report *report, const struct iteration_outl
                       outlier->place_more_calls);
 }
 
+/* There is no room for what "more" tells as well. */
+static bool is_very_narrow(const struct style *style)
+{
+    return style->columns && style->columns < FACTOR_FROM_COLUMNS;
+}
+
 static char *tid_text(const struct report *report, uint32_t thread, const struct style *style)
 {
     const struct vec *threads = trace__threads(report->trace);
@@ -252,13 +259,20 @@ static void put_outlier(struct grid *grid, const struct report *report,
     grid__count(grid, iteration->index);
     grid__duration(grid, iteration->start_ns);
     grid__duration(grid, iteration->duration_ns);
-    grid__cell(grid, times_text(iteration->duration_ns, phase->median_ns, style), INK_PLAIN);
+    if (!is_very_narrow(style))
+        grid__cell(grid, times_text(iteration->duration_ns, phase->median_ns, style), INK_PLAIN);
     grid__take(grid, tid_text(report, iteration->thread, style), INK_PLAIN);
     grid__cell(grid, memory__text(more__format(outlier->more_ns, more)), INK_BOLD);
     grid__take(grid, more__components(outlier->component_more_ns), INK_PLAIN);
     if (!is_narrow(style))
         grid__cell(grid, memory__text(more__format(outlier->place_more_ns, more)), INK_PLAIN);
-    grid__take(grid, where_text(report, outlier, style), INK_PLAIN);
+    char *where = where_text(report, outlier, style);
+    if (is_very_narrow(style)) {
+        grid__below(grid, memory__format("most in %s", where));
+        free(where);
+    } else {
+        grid__take(grid, where, INK_PLAIN);
+    }
 }
 
 static struct grid new_table(const struct style *style)
@@ -269,7 +283,12 @@ static struct grid new_table(const struct style *style)
     static const struct grid_column narrow[] = {
         {"#", RIGHT},   {"at", RIGHT},   {"took", RIGHT},    {"", RIGHT},
         {"tid", RIGHT}, {"more", RIGHT}, {"of it", WRAPPED}, {"most in", WRAPPED}};
-    return is_narrow(style) ? grid__start(narrow, 8, INDENT) : grid__start(wide, 9, INDENT);
+    static const struct grid_column very_narrow[] = {{"#", RIGHT},    {"at", RIGHT},
+                                                     {"took", RIGHT}, {"tid", RIGHT},
+                                                     {"more", RIGHT}, {"of it", WRAPPED}};
+    return is_very_narrow(style) ? grid__start(very_narrow, 6, INDENT)
+           : is_narrow(style)    ? grid__start(narrow, 8, INDENT)
+                                 : grid__start(wide, 9, INDENT);
 }
 
 static void put_none(const struct iteration_phase *phase, const struct style *style, FILE *out)

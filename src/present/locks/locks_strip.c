@@ -14,6 +14,7 @@
 #define CELLS_WITHOUT_TERMINAL 72
 #define CELLS_AT_LEAST 10
 #define LEVELS 8
+#define HARDLY_RAN 9.995 /* from there on a percentage says little */
 
 struct strip {
     const struct locks_result *result;
@@ -76,7 +77,7 @@ static char *cells_text(const struct strip *strip, const uint64_t *acquiring_ns,
     return text;
 }
 
-/* When it begins, since the session's start. */
+/* When it begins, since the run's start. */
 static uint64_t step_ns(const struct locks_report *locks, uint64_t step)
 {
     return locks->result->steps_from_ns + step * locks->result->step_ns;
@@ -91,6 +92,8 @@ static char *tail_text(const struct strip *strip, const struct locks_report *loc
     duration__format(step_ns(locks, first_step(strip, highest)), when);
     if (isinf(value))
         return memory__format("nobody ran at %s", when);
+    if (value > HARDLY_RAN)
+        return memory__format("few ran at %s", when);
     return memory__format("max %s at %s", share__format(value, share), when);
 }
 

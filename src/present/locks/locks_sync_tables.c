@@ -90,25 +90,35 @@ static const struct section_cells sections[] = {
     {CLASS_FUTEX, "futexes of the program's own", NULL, futex_columns, 8, put_condition},
 };
 
-static size_t rows_of(const struct locks_report *locks, enum class_kind kind, bool idle)
+static bool was_waited_for(const struct lock_row *row)
+{
+    return lock_row__wait_ns(row) > 0;
+}
+
+/* waited: only those that somebody waited for. */
+static size_t rows_of(const struct locks_report *locks, enum class_kind kind, bool idle,
+                      bool waited)
 {
     size_t count = 0;
     VEC_EACH (row, &locks->result->rows, struct lock_row)
-        count += row->object.kind == kind && row->is_idle == idle;
+        count +=
+            row->object.kind == kind && row->is_idle == idle && (!waited || was_waited_for(row));
     return count;
 }
 
 static void put_section(const struct section_cells *section, const struct locks_report *locks,
                         bool idle, const struct style *style, FILE *out)
 {
-    size_t shown = 0, rank = 0, all = rows_of(locks, section->kind, idle);
-    if (all == 0)
-        return;
+    size_t shown = 0, rank = 0, all = rows_of(locks, section->kind, idle, false);
+    size_t waited = rows_of(locks, section->kind, idle, true);
+    if (all == 0 || (waited == 0 && section->kind == CLASS_FUTEX))
+        return; /* libraries wake who may wait for what they have made once */
     heading__put(style, out, idle ? section->idle_heading : section->heading);
     struct grid grid = grid__start(section->columns, section->column_count, 1);
     VEC_EACH (row, &locks->result->rows, struct lock_row) {
         rank++;
-        if (row->object.kind != section->kind || row->is_idle != idle || shown == ROWS_AT_MOST)
+        if (row->object.kind != section->kind || row->is_idle != idle || shown == ROWS_AT_MOST ||
+            (waited > 0 && !was_waited_for(row)))
             continue;
         grid__cell(&grid, memory__format("%zu", rank), INK_PLAIN);
         grid__take(&grid, object__name(locks->report, &row->object), INK_BOLD);
@@ -116,7 +126,8 @@ static void put_section(const struct section_cells *section, const struct locks_
         shown++;
     }
     if (shown < all)
-        grid__note(&grid, memory__format("    and %zu more (--csv has all)", all - shown));
+        grid__note(&grid, memory__format("    and %zu more%s (--csv has all)", all - shown,
+                                         shown == waited ? " that nobody waited for" : ""));
     grid__end(&grid, style, out);
 }
 

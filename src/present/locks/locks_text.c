@@ -155,14 +155,14 @@ void locks_text__drawn(const struct locks_report *locks, const struct style *sty
     char *budget = report__budget(locks->report);
     paragraph__take(
         style, out, "  ~ ",
-        memory__format("drawn: %s of %s acquisitions that nobody waited for, to keep within %s; "
-                       "waits are all there. heurt record --locks all records every one.",
+        memory__format("drawn: %s of %s acquisitions without a wait, to keep within %s; waits are "
+                       "all there (heurt record --locks all)",
                        count__format(result->drawn, number), count__format(result->drawn_of, all),
                        budget));
     paragraph__take(
         style, out, "    ",
-        memory__format("Numbers and times held (to %.2g %%, standard error) and sections on the "
-                       "path are estimates; an order of locks may be missing.",
+        memory__format("Numbers, times held (to %.2g %%) and the path are estimates; an order of "
+                       "locks may be missing.",
                        error));
     free(budget);
 }
@@ -347,11 +347,7 @@ static void put_warnings(const struct locks_report *locks, const struct style *s
         char *copy = memory__text(*sentence);
         vec__push(&warnings, &copy);
     }
-    VEC_EACH (warning, &warnings, char *) {
-        char *clean = text__for_screen(*warning);
-        paragraph__put(style, out, INK_WARNING, "  warning: ", clean);
-        free(clean);
-    }
+    text__warnings_of(locks->report, &warnings, style, out);
     texts__free(&warnings);
 }
 

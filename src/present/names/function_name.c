@@ -163,9 +163,30 @@ static const char *last_parts(const char *text)
     return before;
 }
 
+/* "lambda in pool" of "pool::pool(int)::{lambda()#1}::operator()() const"; NULL: it is none. */
+static char *lambda_in(const char *name)
+{
+    static const char begin[] = "::{lambda(";
+    const char *lambda = NULL;
+    for (const char *at = name; (at = strstr(at, begin)); at++)
+        lambda = at;
+    if (!lambda || lambda == name)
+        return NULL;
+    char *outer = memory__format("%.*s", (int)(lambda - name), name), *bare = function__bare(outer);
+    const char *last = strrchr(bare, ':');
+    char *text = memory__format("lambda in %s", last ? last + 1 : bare);
+    free(bare);
+    free(outer);
+    return text;
+}
+
 char *function__bare(const char *function)
 {
-    char *name = function__short(function);
+    char *name = function__short(function), *lambda = lambda_in(name);
+    if (lambda) {
+        free(name);
+        return lambda;
+    }
     char *open = ends_with(name, "operator()") ? NULL : parameters(name);
     if (open && open > name)
         *open = 0;

@@ -12,10 +12,12 @@
 #define SHOWN_MOST 8
 #define PARTS_MOST 4
 #define HOLDERS_MOST 3
-#define HOLDER_FROM 0.05 /* of a part */
-#define DOING_FROM 0.1   /* of what is known of a finding */
-#define CLASSES_MOST 10  /* numbers in a list */
-#define REMOVED_MOST 3   /* classes in a command */
+#define HOLDER_FROM 0.05   /* of a part */
+#define DOING_FROM 0.1     /* of what is known of a finding */
+#define TWICE_SAID 1.5     /* times as long as nobody had it: less is no other fact */
+#define CLASSES_MOST 10    /* numbers in a list */
+#define OTHERWISE_FROM 0.1 /* of what its classes lost: so much has other causes */
+#define REMOVED_MOST 3     /* classes in a command */
 #define LOST_COLUMNS 8
 #define SHARE_COLUMNS 5
 #define GAIN_COLUMNS 11
@@ -28,7 +30,7 @@ char *finding__gain(const struct finding *finding, bool unicode)
 {
     char gain[GAIN_BYTES];
     gain__format(finding->wall_gain, unicode, gain);
-    bool is_number = strcmp(gain, "none") != 0 && strcmp(gain, "?") != 0;
+    bool is_number = *gain >= '0' && *gain <= '9';
     return memory__format("%s%s", finding->is_assumed && is_number ? "~" : "", gain);
 }
 
@@ -128,6 +130,34 @@ static char *beside(const struct finding *finding)
                : memory__text("");
 }
 
+/* What of the loss bars show as want of a CPU: who had waited was woken, and did not run yet. */
+static uint64_t without_cpu_ns(const struct report *report, const struct finding *finding)
+{
+    uint64_t waited_ns = 0;
+    VEC_EACH (place, &finding->classes, uint32_t) {
+        const struct profile_class *class =
+            VEC_AT(&report->profile->classes, struct profile_class, *place);
+        int64_t runnable_ns = class->why_ns[COMPONENT_RUNNABLE];
+        waited_ns += class->excess_ns - (runnable_ns > 0 ? (uint64_t)runnable_ns : 0);
+    }
+    return finding->lost_ns > waited_ns ? finding->lost_ns - waited_ns : 0;
+}
+
+/* " In 287 ms of the loss they could go on and had no CPU." */
+static char *behind_it(const struct report *report, const struct finding *finding)
+{
+    char lost[16];
+    if (finding->category != FINDING_LOCK || finding->beside_ns || !is_counted(finding) ||
+        trace__has_asides(report->trace))
+        return memory__text("");
+    uint64_t ns = without_cpu_ns(report, finding);
+    bool is_said = (double)ns < TWICE_SAID * (double)finding->counts.unheld_ns;
+    return !is_said && (double)ns >= DOING_FROM * (double)finding->lost_ns
+               ? memory__format(" In %s of the loss they could go on and had no CPU.",
+                                duration__format(ns, lost))
+               : memory__text("");
+}
+
 static bool has_holder(const struct finding *finding)
 {
     return finding->category == FINDING_LOCK || finding->category == FINDING_FILE_LOCK ||
@@ -174,7 +204,9 @@ char *finding__in_full(const struct report *report, const struct finding *findin
 {
     char *cause = cause_of(report, finding), *often = how_often(finding);
     char *doing = what_the_other_did(finding), *slower = beside(finding);
-    char *text = memory__format("%s%s%s%s", cause, often, doing, slower);
+    char *behind = behind_it(report, finding);
+    char *text = memory__format("%s%s%s%s%s", cause, often, doing, slower, behind);
+    free(behind);
     free(cause);
     free(often);
     free(doing);
@@ -478,6 +510,21 @@ void text__findings_rest(const struct report *report, const struct style *style,
 
 /* ---- one in depth ---------------------------------------------------------------------------- */
 
+/* What its classes lost for other causes is no part of it: who is woken and has no CPU, say. */
+static char *lost_otherwise(const struct report *report, const struct finding *finding)
+{
+    uint64_t lost_ns = 0;
+    char all[16];
+    VEC_EACH (place, &finding->classes, uint32_t)
+        lost_ns += VEC_AT(&report->profile->classes, struct profile_class, *place)->excess_ns;
+    bool is_more = lost_ns > finding->lost_ns &&
+                   (double)(lost_ns - finding->lost_ns) >= OTHERWISE_FROM * (double)lost_ns;
+    return is_more && !trace__has_asides(report->trace)
+               ? memory__format(" lost %s, the rest of it for other causes",
+                                duration__format(lost_ns, all))
+               : memory__text("");
+}
+
 /* "Classes 3, 7 (heurt report --classes N); the first of them:" */
 static char *classes_text(const struct report *report, const struct finding *finding)
 {
@@ -491,9 +538,11 @@ static char *classes_text(const struct report *report, const struct finding *fin
         list = text__join(list, ", ", number);
     }
     bool one = finding->classes.count == 1;
-    char *text = memory__format("Class%s %s%s (%s)%s", one ? "" : "es", list,
+    char *otherwise = lost_otherwise(report, finding);
+    char *text = memory__format("Class%s %s%s (%s)%s%s", one ? "" : "es", list,
                                 finding->classes.count > CLASSES_MOST ? " ..." : "", hint,
-                                one ? ":" : "; what lost most:");
+                                otherwise, one ? ":" : "; what lost most:");
+    free(otherwise);
     free(hint);
     free(list);
     return text;

@@ -38,13 +38,24 @@ bool class__has_arguments(const struct report *report, const struct profile_clas
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
+/* As it would be typed into a shell: what is empty, or has blanks, between quotes. */
+static char *add_argument(char *text, const char *argument, size_t bytes)
+{
+    bool plain = bytes > 0 && strcspn(argument, " \t\n;&|<>()$`*?#") >= bytes;
+    const char *quote = plain || memchr(argument, '\'', bytes) ? "" : "'";
+    return text__append(text, "%s%s%.*s%s", *text ? " " : "", quote, (int)bytes, argument, quote);
+}
+
 char *report__command(const struct report *report)
 {
     const char *command = trace__meta(report->trace, "command");
-    char *text = memory__text(command && *command ? command : "(unknown command)");
-    for (char *at = text; *at; at++)
-        if (*at == '\n')
-            *at = ' ';
+    char *text = memory__text("");
+    if (!command || !*command)
+        return text__append(text, "(unknown command)");
+    if (!strchr(command, '\n'))
+        return text__append(text, "%s", command);
+    for (const char *at = command; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+        text = add_argument(text, at, strcspn(at, "\n"));
     return text;
 }
 
@@ -236,13 +247,49 @@ static void warn_of_checks(const struct report *report, struct vec *warnings)
     }
 }
 
+/* The same is said of that file's process already. */
+static bool is_said(const struct report *report, const struct trace_process *of, const char *note)
+{
+    VEC_EACH (process, trace__processes(report->trace), struct trace_process) {
+        if (process == of)
+            return false;
+        VEC_EACH (said, &process->notes, const char *)
+            if (strcmp(process->path, of->path) == 0 && strcmp(*said, note) == 0)
+                return true;
+    }
+    return false;
+}
+
+static size_t processes_with(const struct report *report, const struct trace_process *of,
+                             const char *note)
+{
+    size_t count = 0;
+    VEC_EACH (process, trace__processes(report->trace), struct trace_process)
+        VEC_EACH (said, &process->notes, const char *)
+            count += strcmp(process->path, of->path) == 0 && strcmp(*said, note) == 0;
+    return count;
+}
+
+static char *note_text(const struct report *report, const struct trace_process *process,
+                       const char *note)
+{
+    char number[32];
+    size_t more = processes_with(report, process, note) - 1;
+    char *others =
+        more ? memory__format(" and %s more", count__format(more, number)) : memory__text("");
+    char *text = memory__format("%s (pid %u%s): %s", *process->path ? process->path : "the program",
+                                process->pid, others, note);
+    free(others);
+    return text;
+}
+
+/* What is so of several processes of a file once. */
 static void warn_of_notes(const struct report *report, struct vec *warnings)
 {
     VEC_EACH (process, trace__processes(report->trace), struct trace_process)
         VEC_EACH (note, &process->notes, const char *)
-            warn(warnings,
-                 memory__format("%s (pid %u): %s", *process->path ? process->path : "the program",
-                                process->pid, *note));
+            if (!is_said(report, process, *note))
+                warn(warnings, note_text(report, process, *note));
 }
 
 char *report__budget(const struct report *report)
@@ -250,7 +297,7 @@ char *report__budget(const struct report *report)
     const struct heurt_session *session = trace__session(report->trace);
     const char *form = session->flags & HEURT_SESSION_SAMPLE_SEMAPHORES /* it was given */
                            ? "--overhead %g%%"
-                           : "the %g%% that recording may cost unless --overhead says otherwise";
+                           : "--overhead %g%% (the default)";
     return memory__format(form, session->overhead_permille / 10.0);
 }
 

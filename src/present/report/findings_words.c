@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOSTLY_FROM 0.6 /* of the waits: one has most of the blame */
+
 static const struct profile_class *leader_of(const struct report *report,
                                              const struct finding *finding)
 {
@@ -214,6 +216,17 @@ static char *with_whom(const struct report *report, const struct sharing *sharin
     return memory__format(", while %s %s %s", function, does, what);
 }
 
+/* Of what is known of the leader's waits, the part of whom the most is blamed on. */
+static double part_of_most(const struct report *report, const struct finding *finding)
+{
+    uint64_t all_ns = 0, most_ns = 0;
+    VEC_EACH (blame, &leader_of(report, finding)->blames, struct profile_blame) {
+        all_ns += blame->wait_ns;
+        most_ns = blame->wait_ns > most_ns ? blame->wait_ns : most_ns;
+    }
+    return all_ns ? (double)most_ns / (double)all_ns : 0;
+}
+
 static char *by_whom(const struct report *report, const struct finding *finding)
 {
     struct finding_by by;
@@ -223,7 +236,9 @@ static char *by_whom(const struct report *report, const struct finding *finding)
     struct place place = place__of_site(report, by.process, by.site, unknown);
     char *function = function__short(place.function);
     char *text = finding->sharing ? with_whom(report, finding->sharing, function)
-                                  : memory__format(", mostly because of %s", function);
+                 : part_of_most(report, finding) > MOSTLY_FROM
+                     ? memory__format(", mostly because of %s", function)
+                     : memory__format(", because of %s and others", function);
     free(function);
     return text;
 }
@@ -257,7 +272,8 @@ char *finding__verdict(const struct report *report, const struct finding *findin
 {
     char unknown[32], *function = NULL;
     struct place place;
-    if (finding__place(report, finding, &place, unknown))
+    bool in_several = finding->objects <= 1 && finding->parts.count > 1;
+    if (!in_several && finding__place(report, finding, &place, unknown))
         function = function__short(place.function);
     char *text = memory__format("%s%s%s.", doing_of(report, finding), function ? ", in " : "",
                                 function ? function : "");
@@ -311,21 +327,42 @@ static char *in_places(const struct report *report, const struct finding *findin
     return text;
 }
 
+/* "network: sendmsg": which call it is, of one place. free() it. */
+static char *noun_of(const struct report *report, const struct finding *finding)
+{
+    static const char *const orders[] = {
+        [JOIN_SERIAL] = "one after another", [JOIN_IN_ORDER] = "joins in order"};
+    const char *noun = orders[finding->join_order] ?: nouns[finding->category];
+    const struct profile_class *leader = leader_of(report, finding);
+    bool is_call = finding->category == FINDING_NETWORK && finding->parts.count <= 1 && leader &&
+                   class__is_hooked(&leader->what);
+    return is_call ? memory__format("%s: %s", noun, leader->what.at.function) : memory__text(noun);
+}
+
+/* What OpenMP's threads wait at has no name, and what they wait for has one. */
+static bool waits_for_regions(const struct report *report, const struct finding *finding)
+{
+    const struct profile_class *leader = leader_of(report, finding);
+    return finding->category == FINDING_CONDITION && leader &&
+           strncmp(leader->what.at.function, "wait for omp", strlen("wait for omp")) == 0;
+}
+
 char *finding__subject(const struct report *report, const struct finding *finding)
 {
     char number[32], *object = finding__object(report, finding);
     char *places = in_places(report, finding), *text;
-    static const char *const orders[] = {
-        [JOIN_SERIAL] = "one after another", [JOIN_IN_ORDER] = "joins in order"};
-    const char *noun = orders[finding->join_order] ?: nouns[finding->category];
+    char *noun = noun_of(report, finding);
     if (finding->is_gil)
         text = memory__format("Python's GIL%s", places);
+    else if (waits_for_regions(report, finding))
+        text = memory__format("%s%s", leader_of(report, finding)->what.at.function, places);
     else if (finding->objects > 1)
         text =
             memory__format("%s: %s objects, the first %s,%s", noun,
                            count__format(finding->objects, number), object ? object : "?", places);
     else
         text = memory__format("%s%s%s%s", noun, object ? " " : "", object ? object : "", places);
+    free(noun);
     free(object);
     free(places);
     return text;

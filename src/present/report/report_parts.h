@@ -10,14 +10,14 @@
 void text__head(const struct report *report, const struct style *style, FILE *out);
 /* What the threads that had work did with their time, a role each; who is left out. */
 void text__roles(const struct report *report, const struct style *style, FILE *out);
-/* What makes the report less certain, a sentence each. */
-void text__warnings(const struct report *report, const struct style *style, FILE *out);
 /* "4 threads", of those that had work. free() it. */
 char *workers__text(const struct report *report);
 /* "4 × mc-log, main (for the end of others)": those that had none; "": all had. free() it. */
 char *left_out__text(const struct report *report, const struct style *style);
 /* "main", "mc-workerN", or by what such threads start with; NULL: nobody named them. free() it. */
 char *role__bare_name(const struct role *role);
+/* " of libtbb.so.12", of threads without a name that a library started, or "". free() it. */
+char *role__of_library(const struct role *role);
 /* What a thread does in that component: "waiting for a lock". */
 const char *component__doing(const struct report *report, enum component component);
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define NAMELESS_MOST 2       /* files that are told to have no names */
 #define CLASSES_AT_LEAST 10   /* shown although below the threshold */
 #define SCORE_AT_LEAST 0.0005 /* of these; what is less reads as noise */
 #define WHY_FROM_COLUMNS 100  /* on a narrower terminal "why" stands below a row */
@@ -195,37 +194,6 @@ static void put_ranking(const struct report *report, const struct style *style, 
 
 /* ---- the end of the screen ------------------------------------------------------------------- */
 
-static bool is_of_names(const struct report *report, const char *warning)
-{
-    const char *const *sentences = NULL;
-    size_t count = symbols__warnings(report->symbols, &sentences);
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(sentences[i], warning) == 0)
-            return true;
-    return false;
-}
-
-/* Of files without names the first ones are told; --json has all. */
-void text__warnings(const struct report *report, const struct style *style, FILE *out)
-{
-    struct vec warnings = report__warnings(report);
-    size_t of_names = 0;
-    VEC_EACH (warning, &warnings, char *) {
-        if (is_of_names(report, *warning) && of_names++ >= NAMELESS_MOST)
-            continue;
-        char *clean = text__for_screen(*warning);
-        paragraph__put(style, out, INK_WARNING, "  warning: ", clean);
-        free(clean);
-    }
-    if (of_names > NAMELESS_MOST)
-        paragraph__take(style, out, "  warning: ",
-                        memory__format("%zu more file%s no names or lines (--json lists %s)",
-                                       of_names - NAMELESS_MOST,
-                                       of_names - NAMELESS_MOST == 1 ? " has" : "s have",
-                                       of_names - NAMELESS_MOST == 1 ? "it" : "them"));
-    texts__free(&warnings);
-}
-
 /* Whether heurt locks has something to tell: anybody waited for anybody. */
 static bool has_waits(const struct report *report)
 {
@@ -322,7 +290,8 @@ static void put_first_screen(const struct report *report, const struct style *st
         put_what_was_found(report, style, out);
     text__sampled(report, style, out);
     text__warnings(report, style, out);
-    put_more(report, style, out);
+    if (report->profile->threads.count) /* else there is nothing more */
+        put_more(report, style, out);
 }
 
 static void classes(const struct report *report, size_t rank, const struct style *style, FILE *out)

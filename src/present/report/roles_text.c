@@ -35,8 +35,7 @@ char *role__bare_name(const struct role *role)
     return has_name ? function__bare(role->start->function) : NULL;
 }
 
-/* " of libtbb.so.12", of threads without a name that a library started, or "". free() it. */
-static char *of_library(const struct role *role)
+char *role__of_library(const struct role *role)
 {
     const char *module = role->start && !role->name && !role->is_main ? role->start->module : NULL;
     bool is_library = role->start && role->start->function[0] == '[' && module &&
@@ -52,11 +51,14 @@ static char *role_name(const struct report *report, const struct role *role,
     char number[32], *name = role__bare_name(role), *text;
     count__format(role->threads, number);
     if (!name) {
-        char *library = of_library(role);
-        text = memory__format("%s thread%s%s", number, role->threads == 1 ? "" : "s", library);
+        char *library = role__of_library(role);
+        text = memory__format("%s %sthread%s%s", number, role->is_of_openmp ? "OpenMP " : "",
+                              role->threads == 1 ? "" : "s", library);
         free(library);
     } else if (role->threads == 1)
         text = memory__text(name);
+    else if (role->is_main)
+        text = memory__format("main of %s processes", number);
     else
         text = memory__format("%s %s %s", number, style->unicode ? "×" : "x", name);
     if (has_programs(report) && *role->program)

@@ -8,8 +8,10 @@
 #include <string.h>
 
 #define IDLE_AT_MOST 4
-#define APART_AT_MOST 4  /* classes of one kind below the threshold */
-#define APART_FROM 0.005 /* the smallest score that does not show as 0.00 */
+#define APART_AT_MOST 4   /* classes of one kind below the threshold */
+#define APART_FROM 0.005  /* the smallest score that does not show as 0.00 */
+#define WITHIN_FROM 0.005 /* of a sum: an error that is worth telling */
+#define GUESS_FROM 0.5
 
 /* Takes over both; between is put between them unless text is empty. */
 static char *append(char *text, const char *between, char *more)
@@ -209,16 +211,16 @@ void text__ignored(const struct report *report, const struct style *style, FILE 
 }
 
 #define SUM_FROM 0.01 /* of the threads' time: what takes less is on no screen */
-#define ERROR_FROM 0.005
 
-/* "; sums are within 3 %"; "": they are exact. */
-static void tell_error(double error, char *text, size_t size)
+/* "; sums are within 12 %": how far those of sampled classes may be off. */
+static void within__format(double error, char text[48])
 {
-    *text = 0;
-    if (error >= 1)
-        snprintf(text, size, "; some sums are no more than guesses");
-    else if (error >= ERROR_FROM)
-        snprintf(text, size, "; sums are within %.2g %%", 100 * error);
+    if (error < WITHIN_FROM)
+        *text = '\0';
+    else if (error < GUESS_FROM)
+        snprintf(text, 48, "; sums are within %.2g %%", 100 * error);
+    else
+        snprintf(text, 48, "; some sums are no more than guesses");
 }
 
 /* What the mark in the table means. */
@@ -240,16 +242,15 @@ void text__sampled(const struct report *report, const struct style *style, FILE 
     if (!count)
         return;
     double percent = trace__session(report->trace)->overhead_permille / 10.0;
-    tell_error(error, within, sizeof within);
+    within__format(error, within);
     paragraph__take(style, out, "  ~ sampled: ",
-                    memory__format("%s of %s occurrences, at random, to cost %g %% at most "
-                                   "(--overhead)%s",
+                    memory__format("%s of %s occurrences, at random, as --overhead asks (%g %%)%s",
                                    count__format(recorded, number), count__format(count, all),
                                    percent, within));
     if (profile__locks_are_sampled(report->profile))
         paragraph__put(style, out, INK_PLAIN, "  ~ locks: ",
-                       "all waits are recorded; of locks that were had at once some are (heurt "
-                       "record --locks all)");
+                       "every wait is recorded, but only some times that a lock was free "
+                       "(heurt record --locks all)");
 }
 
 void text__coverage_line(const struct report *report, FILE *out)

@@ -179,6 +179,16 @@ static char *nothing_wrong(const struct report *report)
     return text;
 }
 
+/* What others took is said already where that is the finding. */
+static char *others_beside(const struct report *report, const struct finding *finding)
+{
+    struct role sum = {0};
+    sum_roles(report, &sum);
+    return finding->category == FINDING_CPU || trace__has_asides(report->trace)
+               ? memory__text("")
+               : cpus_of_others(report, &sum);
+}
+
 void text__verdict(const struct report *report, const struct style *style, FILE *out)
 {
     const struct finding *finding = findings__verdict(report->findings);
@@ -187,7 +197,9 @@ void text__verdict(const struct report *report, const struct style *style, FILE 
         return;
     }
     char *wrong = what_is_wrong(report, finding), *without = without_it(report, finding, style);
-    paragraph__take(style, out, "  ", memory__format("%s %s", wrong, without));
+    char *others = others_beside(report, finding);
+    paragraph__take(style, out, "  ", memory__format("%s %s%s", wrong, without, others));
+    free(others);
     free(wrong);
     free(without);
 }

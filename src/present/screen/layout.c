@@ -20,11 +20,20 @@ void ink__put(const struct style *style, FILE *out, enum ink ink, const char *te
         fputs(text, out);
 }
 
+/* Whether what ends there is a number, and no address or name that has digits at its end. */
+static bool ends_number(const char *text, const char *end)
+{
+    const char *at = end;
+    while (at > text && strchr("0123456789.,~+-", at[-1]))
+        at--;
+    return end > text && end[-1] >= '0' && end[-1] <= '9' &&
+           (at == text || strchr(" (#", at[-1]) != NULL || (at[-1] & 0x80));
+}
+
 /* Whether a line may end at this blank: not between a number and its unit. */
 static bool is_break(const char *text, const char *at)
 {
-    bool after_digit = at > text && at[-1] >= '0' && at[-1] <= '9';
-    return *at == ' ' && !(after_digit && !strchr("0123456789", at[1]));
+    return *at == ' ' && !(ends_number(text, at) && !strchr("0123456789", at[1]));
 }
 
 /* ---- flow ------------------------------------------------------------------------------------ */
@@ -207,11 +216,14 @@ static void fit_widths(const struct grid *grid, unsigned *widths, unsigned colum
 }
 
 /* Where a long word is best broken, of so many bytes of it: behind the parts that paths, names of
- * C++ and lists of arguments have. */
+ * C++ and lists of arguments have, else within a name, before an offset or behind a '_'. */
 static size_t broken_at(const char *word, size_t fits)
 {
     for (size_t end = fits; end > 1; end--)
         if (strchr("/,(<", word[end - 1]) || (word[end - 1] == ':' && word[end] != ':'))
+            return end;
+    for (size_t end = fits; end > fits / 2; end--)
+        if (word[end] == '+' || word[end - 1] == '_')
             return end;
     return fits;
 }

@@ -620,18 +620,12 @@ static void put_notes(const struct structure_report *shown, const struct style *
 
 static void put_warnings(const struct structure_report *shown, const struct style *style, FILE *out)
 {
-    struct vec warnings = report__warnings(shown->report);
     if (shown->outline->is_sampled)
         paragraph__put(style, out, INK_WARNING, "  warning: ",
                        "of what is called very often one call in many was recorded: loops and "
                        "counts are of these. heurt record --overhead none records all, and fewer "
                        "functions (-f) cost less.");
-    VEC_EACH (warning, &warnings, char *) {
-        char *clean = text__for_screen(*warning);
-        paragraph__put(style, out, INK_WARNING, "  warning: ", clean);
-        free(clean);
-    }
-    texts__free(&warnings);
+    text__warnings(shown->report, style, out);
 }
 
 static void put_next(const struct structure_report *shown, const struct style *style, FILE *out)

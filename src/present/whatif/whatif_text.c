@@ -294,23 +294,58 @@ static bool gains_nothing(const struct whatif_answer *answer)
     return answer->prediction && answer->prediction->gain[1] < NOTHING_BELOW;
 }
 
+/* An earlier one of the table, or of those without gain, is called the same: one place with many
+ * objects. NULL: none is. */
+static const struct whatif_answer *namesake(const struct whatif_view *view,
+                                            const struct whatif_answer *answer)
+{
+    const struct whatif_answer *found = NULL;
+    char *where = where_text(view, answer);
+    for (const struct whatif_answer *other = view->rows; other < answer && !found; other++) {
+        char *name = gains_nothing(other) == gains_nothing(answer) ? where_text(view, other) : NULL;
+        found = name && strcmp(name, where) == 0 ? other : NULL;
+        free(name);
+    }
+    free(where);
+    return found;
+}
+
+/* Of those that are called like it, and it; *count: how many. */
+static uint64_t lost_of_namesakes(const struct whatif_view *view,
+                                  const struct whatif_answer *answer, size_t *count)
+{
+    uint64_t lost_ns = answer->lost_ns;
+    *count = 1;
+    for (size_t i = 0; i < view->count; i++)
+        if (namesake(view, &view->rows[i]) == answer) {
+            lost_ns += view->rows[i].lost_ns;
+            ++*count;
+        }
+    return lost_ns;
+}
+
 /* Those without which the run would take as long, in a line: the costliest are named. */
 static void put_without_gain(const struct whatif_view *view, const struct style *style, FILE *out)
 {
-    size_t count = 0;
+    size_t named = 0, more = 0, alike;
     char *list = memory__text(""), lost[16];
     for (size_t i = 0; i < view->count; i++) {
         const struct whatif_answer *answer = &view->rows[i];
-        if (!gains_nothing(answer) || count++ >= NAMED_AT_MOST)
+        if (!gains_nothing(answer) || namesake(view, answer))
             continue;
+        uint64_t lost_ns = lost_of_namesakes(view, answer, &alike);
+        if (named++ >= NAMED_AT_MOST) {
+            more += alike;
+            continue;
+        }
         char *where = where_text(view, answer);
         list = text__append(list, "%s%s (%s)", *list ? ", " : "", where,
-                            duration__format(answer->lost_ns, lost));
+                            duration__format(lost_ns, lost));
         free(where);
     }
-    if (count > NAMED_AT_MOST)
-        list = text__append(list, " and %zu more", count - NAMED_AT_MOST);
-    if (count)
+    if (more)
+        list = text__append(list, " and %zu more", more);
+    if (named)
         paragraph__take(style, out, "  ",
                         memory__format("Nothing is gained without what these lose: %s.", list));
     free(list);
@@ -326,9 +361,51 @@ static void put_titles(const struct style *style, FILE *out)
     free(text);
 }
 
+/* Rows; of one place with many objects the first. */
+static void put_rows(const struct whatif_view *view, const struct style *style, FILE *out)
+{
+    size_t shown = 0, alike = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        const struct whatif_answer *answer = &view->rows[i];
+        if (gains_nothing(answer))
+            continue;
+        if (namesake(view, answer)) {
+            alike++;
+            continue;
+        }
+        if (!shown++)
+            put_titles(style, out);
+        put_row(view, answer, style, out);
+    }
+    if (!shown)
+        paragraph__put(style, out, INK_PLAIN, "  ",
+                       "The run would take as long without any one of the losses.");
+    if (alike)
+        paragraph__take(
+            style, out, "       ",
+            memory__format("and %zu more of the same places, with other objects (--json "
+                           "has them)",
+                           alike));
+}
+
+/* A first screen leaves that out of what a lock costs. */
+static void put_others(const struct whatif_view *view, const struct style *style, FILE *out)
+{
+    const struct report *report = view->report;
+    const char *cpus = trace__meta(report->trace, "cpus");
+    double others = profile__cpus_of_others(report->profile, report->trace);
+    if (others > 0 && cpus && *cpus)
+        paragraph__take(style, out, "  ",
+                        memory__format("Other programs used %.1f of the %s CPUs. What is lost here "
+                                       "has the time in which who need not wait any more had no "
+                                       "CPU, which heurt report tells apart.",
+                                       others, cpus));
+}
+
 static void table(const struct whatif_view *view, const struct style *style, FILE *out)
 {
     put_run(view, style, out);
+    put_others(view, style, out);
     fputc('\n', out);
     if (!view->count) {
         paragraph__put(style, out, INK_PLAIN, "  ",
@@ -336,10 +413,7 @@ static void table(const struct whatif_view *view, const struct style *style, FIL
                        "--speed, --shrink and --threads ask for other changes.");
         return;
     }
-    put_titles(style, out);
-    for (size_t i = 0; i < view->count; i++)
-        if (!gains_nothing(&view->rows[i]))
-            put_row(view, &view->rows[i], style, out);
+    put_rows(view, style, out);
     fputc('\n', out);
     put_without_gain(view, style, out);
     if (view->hidden) {
