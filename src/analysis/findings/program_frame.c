@@ -134,14 +134,15 @@ static bool is_nameless(const struct symbol *symbol)
     return (!symbol->module || !*symbol->module) && symbol->function[0] == '[';
 }
 
-/* Where it begins in the class's most frequent stack: its site, or the top. */
+/* Where it begins in the class's most frequent stack: its site, or the top. A function's last call,
+ * which returns to a stub in its place, has a site that is in no stack. */
 static size_t begin_in_stack(const struct class_definition *class,
                              const struct profile_stack *stack)
 {
     size_t i = 0;
     while (class->at.site && i < stack->frame_count && stack->frames[i] != class->at.site)
         i++;
-    return i;
+    return i < stack->frame_count ? i : 0;
 }
 
 static bool may_be_lock(enum class_kind kind)
