@@ -1,5 +1,7 @@
 #include "analysis/findings/internal.h"
 
+#include <string.h>
+
 /* Input and output that is no wait: the system copies, sends, wakes who is to receive, all of it on
  * a CPU. What a call takes beyond the fastest one is then no time that somebody kept the thread
  * waiting: it had more to do. Many small ones are more than need be, all the same. */
@@ -20,6 +22,12 @@ static double part_on_cpu(const struct finder *finder, uint32_t thread)
     return (double)on_cpu_ns / (double)calls_ns;
 }
 
+/* What is asked for is that it is safe, whoever does what for that: one call may do for many. */
+static bool is_sync(const struct profile_class *class)
+{
+    return strstr(class->what.at.function, "sync") != NULL;
+}
+
 void finding__find_work(const struct finder *finder, struct finding *finding)
 {
     double lost = 0, on_cpu = 0, work = 0;
@@ -30,7 +38,7 @@ void finding__find_work(const struct finder *finder, struct finding *finding)
         bool is_needed = !class__is_small_calls(class);
         VEC_EACH (row, &class->threads, struct profile_thread_row) {
             double lost_ns = (double)class__waited_ns(class, row);
-            double on_cpu_ns = lost_ns * part_on_cpu(finder, row->thread);
+            double on_cpu_ns = is_sync(class) ? 0 : lost_ns * part_on_cpu(finder, row->thread);
             lost += lost_ns;
             on_cpu += on_cpu_ns;
             work += is_needed ? on_cpu_ns : 0;
