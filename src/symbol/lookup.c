@@ -191,7 +191,7 @@ void lookup__warn(struct symbols *symbols, struct image *image)
         reason = "the file was rebuilt or replaced since it ran (its build-id differs); its "
                  "functions are shown as module+offset. Record again";
     else if (!image__has_symbol_table(image) && !image__source(image))
-        reason = SYMBOLS_STRIPPED + strlen(": ");
+        reason = &SYMBOLS_STRIPPED[strlen(": ")];
     if (!reason)
         return;
     char *sentence = memory__format("%s: %s", image->path, reason);
