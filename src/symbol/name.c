@@ -54,6 +54,8 @@ static char *critical_section(const char *symbol)
         return NULL;
     if (length > 4 && strcmp(symbol + length - 4, ".var") == 0)
         length -= 4;
+    if (length <= sizeof prefix - 1) /* as the runtime calls it for gcc's (hook_openmp.c) */
+        return memory__text("critical(unnamed)");
     return memory__format("critical(%.*s)", (int)(length - (sizeof prefix - 1)),
                           symbol + sizeof prefix - 1);
 }
