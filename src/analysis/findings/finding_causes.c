@@ -110,10 +110,13 @@ static double woken_part(const struct finder *finder, size_t thread)
     return part < 1 ? part : 1;
 }
 
-/* Of the waits for a lock: nobody had it. Who was next in line had been woken and had no CPU. */
+/* Of the waits for a lock: nobody had it. Who was next in line had been woken and had no CPU. Where
+ * threads come one after another, whoever is next may not have come yet. */
 uint64_t class__unheld_ns(const struct profile *profile, const struct profile_class *class)
 {
     uint64_t waits = 0;
+    if (strcmp(class->what.at.function, "omp ordered") == 0)
+        return 0;
     VEC_EACH (blame, &class->blames, struct profile_blame)
         waits += blame->waits;
     return class->what.at.kind == CLASS_LOCK && 2 * waits >= class->contended
