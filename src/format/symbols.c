@@ -73,6 +73,11 @@ bool symbol__is_of_library(const struct symbol *symbol, const char *beginning)
     return symbol->module && strncmp(path__name(symbol->module), beginning, strlen(beginning)) == 0;
 }
 
+bool symbol__is_of_runtime(const struct symbol *symbol)
+{
+    return symbol__is_of_library(symbol, "libheurt.so");
+}
+
 struct symbols *symbols__new(void)
 {
     struct symbols *symbols = memory__zeroed(1, sizeof *symbols);

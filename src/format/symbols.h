@@ -25,6 +25,8 @@ struct symbol {
 
 /* Its module's file name begins so: "libgomp.so". */
 bool symbol__is_of_library(const struct symbol *symbol, const char *beginning);
+/* Code of heurt's own library: what records, and the stubs that patched functions return to. */
+bool symbol__is_of_runtime(const struct symbol *symbol);
 
 /* The function that handlers of signals return to. */
 #define SYMBOL_SIGNAL_RETURN "__restore_rt"

@@ -5,6 +5,12 @@
 
 #include <stdlib.h>
 
+bool sampled_time__is_recording(const void *context, uint32_t thread, const struct symbol *symbol)
+{
+    (void)context, (void)thread;
+    return symbol && symbol__is_of_runtime(symbol);
+}
+
 struct sampled_time sampled_time__of(const struct trace *trace, const struct symbols *symbols,
                                      sampled_time_question *asks, const void *context)
 {

@@ -20,6 +20,9 @@ struct sampled_time {
 typedef bool sampled_time_question(const void *context, uint32_t thread,
                                    const struct symbol *symbol);
 
+/* Of the recording's own code; context is not looked at. */
+sampled_time_question sampled_time__is_recording;
+
 /* sampled_time__free it. symbols: NULL: none are known. */
 struct sampled_time sampled_time__of(const struct trace *trace, const struct symbols *symbols,
                                      sampled_time_question *asks, const void *context);

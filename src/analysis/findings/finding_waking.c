@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define SAMPLES_LEAST 32
-#define SAMPLED_WELL 2 /* times as much as samples stand for, or as they stand for too much */
+#define SAMPLED_WELL 2.0 /* times as much as samples stand for, or as they stand for too much */
 
 /* Who gives a lock back that others wait for goes into the kernel to wake one, and the kernel tells
  * how long it handled a page fault, not what the way to it and back took. That is in no call which
@@ -41,12 +41,6 @@ static uint64_t waking_ns(const struct finder *finder)
     return session->finished ? ns__without(session->system_ns, explained) : 0;
 }
 
-static bool is_recorder(const void *context, uint32_t thread, const struct symbol *symbol)
-{
-    (void)context, (void)thread;
-    return symbol && symbol__is_stub(symbol);
-}
-
 static uint64_t sum_of(const uint64_t *ns, size_t count)
 {
     uint64_t sum = 0;
@@ -69,7 +63,8 @@ static double times_sampled(const struct finder *finder, const struct sampled_ti
 
 struct own_time *waking__own_times(const struct finder *finder)
 {
-    struct sampled_time time = sampled_time__of(finder->trace, finder->symbols, is_recorder, NULL);
+    struct sampled_time time =
+        sampled_time__of(finder->trace, finder->symbols, sampled_time__is_recording, NULL);
     size_t count = finder->profile->threads.count;
     double times = times_sampled(finder, &time);
     struct own_time *own = times > 0 ? memory__zeroed(count + 1, sizeof *own) : NULL;
@@ -138,14 +133,14 @@ static uint64_t most_waking_ns(const struct finder *finder, const struct finding
                                          : UINT64_MAX;
 }
 
-/* The kernel's time for waking that went to the thread, and to what is lost of its waits. */
-static double waking_for(const struct finder *finder, const uint64_t *lost, size_t thread,
-                         uint64_t all_lost_ns)
+/* The kernel's time for waking that goes with what the thread lost; where samples do not tell whose
+ * it was: of that of all, as much as it has of what waits lost. */
+static uint64_t waking_for(const struct finder *finder, size_t thread, uint64_t lost_ns,
+                           uint64_t all_waking_ns, uint64_t all_lost_ns)
 {
-    uint64_t all_ns = finder->own ? waits_ns(finder, thread) : all_lost_ns;
-    double kernel_ns = (double)(finder->own ? finder->own[thread].waking_ns : waking_ns(finder));
-    all_ns = ns__larger(all_ns, lost[thread]);
-    return all_ns ? kernel_ns * (double)lost[thread] / (double)all_ns : 0;
+    uint64_t kernel_ns = finder->own ? finder->own[thread].waking_ns : all_waking_ns;
+    uint64_t of_ns = finder->own ? ns__larger(waits_ns(finder, thread), lost_ns) : all_lost_ns;
+    return (uint64_t)((double)kernel_ns * (double)lost_ns / (double)of_ns);
 }
 
 static void add_waking(const struct finder *finder, const struct finding *finding,
@@ -153,9 +148,11 @@ static void add_waking(const struct finder *finder, const struct finding *findin
 {
     size_t count = finder->profile->threads.count;
     uint64_t all_ns = ns__larger(all_waits_ns(finder), sum_of(lost, count));
+    uint64_t all_waking_ns = finder->own ? 0 : waking_ns(finder);
     for (size_t i = 0; i < count; i++)
-        ns[i] += ns__smaller((uint64_t)waking_for(finder, lost, i, all_ns),
-                             most_waking_ns(finder, finding, i));
+        if (lost[i])
+            ns[i] += ns__smaller(waking_for(finder, i, lost[i], all_waking_ns, all_ns),
+                                 most_waking_ns(finder, finding, i));
 }
 
 /* ---- the lock's own line --------------------------------------------------------------------- */

@@ -12,6 +12,8 @@
  *     finding_signal.c     handlers of signals
  *     finding_spinning.c   functions that are known to spin
  *     finding_sharing.c    cache lines that threads take from each other
+ *     finding_tasks.c      what OpenMP's runtime does for tasks
+ *     finding_transfer.c   input and output that is work on a CPU, and no wait
  *     finding_threads.c    what the threads' components tell besides
  *     finding_gain.c       what could be gained, without a replay
  *     finding_parts.c      what a finding consists of: its places or objects, who held them

@@ -8,11 +8,6 @@
 /* So near to a wait a function that takes a lock waits for that. */
 #define LOCK_FRAMES 6
 
-bool symbol__is_stub(const struct symbol *symbol)
-{
-    return symbol__is_of_library(symbol, "libheurt.so");
-}
-
 bool symbol__is_of_openmp(const struct symbol *symbol)
 {
     return symbol__is_of_library(symbol, "libgomp.so") ||
@@ -41,7 +36,7 @@ bool symbol__is_system(const struct symbol *symbol)
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
         if (symbol__is_of_library(symbol, libraries[i]))
             return true;
-    return symbol__is_stub(symbol);
+    return symbol__is_of_runtime(symbol);
 }
 
 const struct symbol *program_frame__inlined(const struct symbol *symbol)

@@ -13,9 +13,6 @@ bool symbol__is_system(const struct symbol *symbol);
 /* Code of a runtime of OpenMP. */
 bool symbol__is_of_openmp(const struct symbol *symbol);
 
-/* The stub that a patched function returns to. */
-bool symbol__is_stub(const struct symbol *symbol);
-
 /* The first frame of the program in a chain of inlined calls; NULL: none is. */
 const struct symbol *program_frame__inlined(const struct symbol *symbol);
 

@@ -5,12 +5,6 @@
 #define SAMPLES_LEAST 16
 #define CLEARLY 1.25 /* times what was told */
 
-static bool is_in_recorder(const void *context, uint32_t thread, const struct symbol *symbol)
-{
-    (void)context, (void)thread;
-    return symbol && symbol__is_of_library(symbol, "libheurt.so");
-}
-
 static bool has_samples(const struct trace *trace, const struct sampled_time *time, uint32_t thread)
 {
     return time->ns[thread] && !trace__thread_at(trace, thread)->is_aside;
@@ -40,7 +34,7 @@ static double times_told(const struct profile *profile, const struct trace *trac
 void recording_cost__check(struct profile *profile, const struct trace *trace,
                            const struct symbols *symbols)
 {
-    struct sampled_time time = sampled_time__of(trace, symbols, is_in_recorder, NULL);
+    struct sampled_time time = sampled_time__of(trace, symbols, sampled_time__is_recording, NULL);
     double times = time.count < SAMPLES_LEAST ? 1 : times_told(profile, trace, &time);
     VEC_EACH (row, &profile->threads, struct profile_thread) {
         if (times <= 1 || !has_samples(trace, &time, row->thread))

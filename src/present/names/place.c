@@ -54,7 +54,7 @@ struct place place__of_site(const struct report *report, uint32_t process, uint6
     if (!symbol)
         return place_without_symbol(report, process, site, unknown);
     const struct symbol *own = program_frame__inlined(symbol);
-    if (!own && symbol__is_stub(symbol))
+    if (!own && symbol__is_of_runtime(symbol))
         return (struct place){"(a function's last call)", NULL, NULL, 0};
     return place_of_symbol(own ? own : symbol);
 }
