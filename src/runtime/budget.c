@@ -49,6 +49,13 @@ bool budget__is_set(void)
     return permille() != 0;
 }
 
+/* The countdowns of a thread that has ended are another one's already, while the C library and the
+ * kernel still do in its name what is left to be done, and wait for locks. */
+static bool has_budget(const struct thread *thread)
+{
+    return permille() && !thread->ended;
+}
+
 /* ---- what things cost ------------------------------------------------------------------------ */
 
 /* The dearest of it is an event (calibrate.c), and what finds the next gap is about as much again.
@@ -473,14 +480,14 @@ void budget__begin(struct thread *thread, uint64_t cpu_ns)
 
 void budget__chunk_ends(struct thread *thread)
 {
-    if (permille() && thread->chunk && thread->limit)
+    if (has_budget(thread) && thread->chunk && thread->limit)
         look(thread, thread->limit);
 }
 
 void budget__chunk_begins(struct thread *thread)
 {
     struct budget *budget = &thread->countdowns->budget;
-    if (!permille())
+    if (!has_budget(thread))
         return;
     budget->looked = (const uint64_t *)(thread->chunk + 1);
     if (thread->sequence <= 1)
@@ -525,7 +532,7 @@ void budget__drawn(struct thread *thread, uint32_t id)
     struct budget *budget = &thread->countdowns->budget;
     struct budget_site *site = site__find(budget, id);
     int32_t *gap = &thread->countdowns->function[id / 2].gap;
-    if (*gap > 0)
+    if (*gap > 0 || thread->ended)
         return; /* a handler's call of the same function was the drawn one */
     if (!site || !site->drawing.block) {
         *gap = 0;

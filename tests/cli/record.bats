@@ -376,6 +376,15 @@ C
     [ "$(json "classes[object=$mutex].count" | sum)" = "$wanted" ]
 }
 
+# What the C library does in the name of a thread that has ended waits for locks, too.
+@test "threads that begin and end all the time, each with a call stack at every wait: nothing breaks" {
+    for _ in 1 2 3; do
+        record -o t --stack-every 1 --overhead 1% "$PROGRAMS/threads_short" 4000
+        expect_status 0
+        [ "$output" = 16000 ]
+    done
+}
+
 @test "functions that were asked for are counted exactly" {
     record -o t -f call_plain -f 'call_recursive' "$PROGRAMS/calls_known"
     expect_status 0
