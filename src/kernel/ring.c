@@ -103,6 +103,7 @@ static int decode_task(const unsigned char *body, size_t size, bool begins, stru
     record->pid = task.pid;
     record->tid = task.tid;
     record->parent_pid = task.parent_pid;
+    record->parent_tid = task.parent_tid;
     record->time_ns = task.time;
     return 0;
 }

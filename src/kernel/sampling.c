@@ -1,6 +1,7 @@
 #include "kernel/sampling.h"
 
 #include "base/memory.h"
+#include "kernel/members.h"
 
 #include <asm/perf_regs.h>
 #include <errno.h>
@@ -41,6 +42,8 @@ struct sampling {
     uint64_t newest_ns;
     uint64_t damaged;
     bool sees_kernel;
+    bool of_machine; /* the rings tell of everybody: members sorts them */
+    struct members members;
     unsigned char scratch[RECORD_BYTES_MAX];
 };
 
@@ -49,9 +52,10 @@ struct sampling {
     ((1ull << (PERF_REG_X86_IP + 1)) - 1) | \
         (((1ull << PERF_REG_X86_64_MAX) - 1) & ~((1ull << PERF_REG_X86_R8) - 1))
 
-static int open_event(const struct sampling_settings *settings, unsigned frequency_hz, int cpu,
-                      size_t ring_bytes, bool with_kernel)
+static int open_event(const struct sampling *sampling, const struct sampling_settings *settings,
+                      unsigned frequency_hz, int cpu, size_t ring_bytes)
 {
+    bool at_once = frequency_hz == settings->frequency_hz;
     struct perf_event_attr attributes = {
         .size = sizeof attributes,
         .type = PERF_TYPE_SOFTWARE,
@@ -63,11 +67,12 @@ static int open_event(const struct sampling_settings *settings, unsigned frequen
         .sample_regs_user = settings->registers ? REGISTERS_WANTED : 0,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
-        .disabled = 1,
-        .enable_on_exec = frequency_hz == settings->frequency_hz,
-        .inherit = 1,
-        .exclude_kernel = !with_kernel,
+        .disabled = !sampling->of_machine || !at_once,
+        .enable_on_exec = !sampling->of_machine && at_once,
+        .inherit = !sampling->of_machine,
+        .exclude_kernel = !sampling->sees_kernel,
         .exclude_hv = 1,
+        .exclude_idle = 1,
         .mmap = 1,
         .mmap2 = 1,
         .comm = 1,
@@ -77,8 +82,8 @@ static int open_event(const struct sampling_settings *settings, unsigned frequen
         .watermark = 1,
         .wakeup_watermark = (uint32_t)(ring_bytes / 4),
     };
-    long fd =
-        syscall(SYS_perf_event_open, &attributes, settings->pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    long fd = syscall(SYS_perf_event_open, &attributes, sampling->of_machine ? -1 : settings->pid,
+                      cpu, -1, PERF_FLAG_FD_CLOEXEC);
     return fd < 0 ? -errno : (int)fd;
 }
 
@@ -141,11 +146,11 @@ static int map_ring(struct sampling_ring *ring, size_t data_pages)
 static int open_permitted(struct sampling *sampling, const struct sampling_settings *settings,
                           unsigned frequency_hz, int cpu, size_t ring_bytes)
 {
-    int fd = open_event(settings, frequency_hz, cpu, ring_bytes, sampling->sees_kernel);
+    int fd = open_event(sampling, settings, frequency_hz, cpu, ring_bytes);
     if ((fd != -EACCES && fd != -EPERM) || !sampling->sees_kernel || sampling->rings.count)
         return fd;
     sampling->sees_kernel = false;
-    return open_event(settings, frequency_hz, cpu, ring_bytes, false);
+    return open_event(sampling, settings, frequency_hz, cpu, ring_bytes);
 }
 
 static void close_ring(struct sampling_ring *ring)
@@ -214,20 +219,31 @@ static int add_rings(struct sampling *sampling, const struct sampling_settings *
     return sampling->rings.count ? 0 : -ENODEV;
 }
 
+static int open_all(struct sampling *sampling, const struct sampling_settings *settings,
+                    bool of_machine)
+{
+    int code;
+    size_t pages = DATA_PAGES_MOST;
+    sampling->of_machine = of_machine;
+    sampling->sees_kernel = true;
+    do {
+        close_rings(sampling);
+        code = add_rings(sampling, settings, pages);
+        pages /= 2;
+    } while ((code == -ENOBUFS || code == -ENOMEM) && pages >= DATA_PAGES_LEAST);
+    return code;
+}
+
 int sampling__open(const struct sampling_settings *settings, struct sampling **out,
                    struct error *error)
 {
     struct sampling *sampling = memory__zeroed(1, sizeof *sampling);
     sampling->rings = VEC_OF(struct sampling_ring);
     sampling->pending = VEC_OF(struct pending);
-    sampling->sees_kernel = true;
-    int code;
-    size_t pages = DATA_PAGES_MOST;
-    do {
-        close_rings(sampling);
-        code = add_rings(sampling, settings, pages);
-        pages /= 2;
-    } while ((code == -ENOBUFS || code == -ENOMEM) && pages >= DATA_PAGES_LEAST);
+    sampling->members = members__of((uint32_t)settings->pid);
+    int code = open_all(sampling, settings, true);
+    if (code < 0)
+        code = open_all(sampling, settings, false);
     *out = sampling;
     if (code < 0) {
         explain(code, settings, error);
@@ -250,6 +266,7 @@ void sampling__close(struct sampling *sampling)
     VEC_EACH (pending, &sampling->pending, struct pending)
         free((char *)pending->record.path);
     vec__free(&sampling->pending);
+    members__free(&sampling->members);
     free(sampling->polled);
     free(sampling);
 }
@@ -322,6 +339,17 @@ static int by_time(const void *a, const void *b)
                ?: ORDER(left->sequence, right->sequence);
 }
 
+/* Where the rings tell of the whole machine: whether this is of the program. */
+static bool is_of_program(struct sampling *sampling, const struct record *record)
+{
+    enum member_event event = record->kind == RECORD_FORK   ? MEMBER_BEGINS
+                              : record->kind == RECORD_EXIT ? MEMBER_ENDS
+                                                            : MEMBER_ACTS;
+    return !sampling->of_machine || record->kind == RECORD_LOST ||
+           record->kind == RECORD_THROTTLED ||
+           members__take(&sampling->members, event, record->pid, record->parent_pid);
+}
+
 /* Every ring has now been read after the newest record of the last round had been written, so that
  * nothing older than that one is still to come. */
 void sampling__drain(struct sampling *sampling, bool last,
@@ -336,7 +364,8 @@ void sampling__drain(struct sampling *sampling, bool last,
     for (; done < count; done++) {
         if (!last && items[done].record.time_ns > sampling->complete_ns)
             break;
-        each(&items[done].record, context);
+        if (is_of_program(sampling, &items[done].record))
+            each(&items[done].record, context);
         free((char *)items[done].record.path);
     }
     if (done)

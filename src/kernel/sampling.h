@@ -1,7 +1,8 @@
 /* sampling.h: where a program spends its CPU time, by the kernel's cpu-clock (no PMU needed).
  *
  * One event a CPU follows a process and everything it forks or clones from its exec on; each has a
- * ring that must be drained while the program runs.  Two halves:
+ * ring that must be drained while the program runs. Who may see the whole machine gets each CPU's
+ * own events, which threads do not inherit; what others do is left out here.  Two halves:
  *   ring__next, record__decode   pure: bytes in, records out; whatever the bytes are
  *   sampling__*                  the system calls
  * A struct sampling is used by one thread. */
@@ -36,7 +37,7 @@ struct record {
     bool in_kernel;     /* of a sample */
     bool has_registers; /* likewise */
     uint64_t registers[SAMPLE_REGISTERS];
-    uint32_t pid, tid, parent_pid;
+    uint32_t pid, tid, parent_pid, parent_tid;
     uint64_t time_ns; /* of CLOCK_MONOTONIC */
     uint64_t address;
     uint64_t weight_ns;   /* of a sample: the CPU time it stands for */

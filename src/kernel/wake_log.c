@@ -32,15 +32,20 @@ static void learn_tid(struct wake_log *log, const struct wake_record *record)
     map__put(&log->tids, &record->current_tid, sizeof record->current_tid, index);
 }
 
+static bool is_ours(const struct wake_log *log, uint32_t tid)
+{
+    return map__get(&log->ours, &tid, sizeof tid) != MAP_ABSENT;
+}
+
 /* In another namespace this is known only in the end, when find is told its tid. */
 static bool may_be_ours(const struct wake_log *log, uint32_t number)
 {
-    return log->other_namespace || map__get(&log->ours, &number, sizeof number) != MAP_ABSENT;
+    return log->other_namespace || is_ours(log, number);
 }
 
 static bool is_by_ours(const struct wake_log *log, const struct wake_record *record)
 {
-    return log->other_namespace ? record->current_tid != 0 : may_be_ours(log, record->current);
+    return is_ours(log, record->current_tid);
 }
 
 /* The device's interrupt wakes the thread, or a thread of the kernel does to which it has left
@@ -86,17 +91,20 @@ void wake_log__add(struct wake_log *log, const struct wake_record *record)
         break;
     case WAKE_FUTEX_BEGIN:
     case WAKE_FUTEX_END:
-        thread_of(log, record->current)->in_futex = record->kind == WAKE_FUTEX_BEGIN;
+        if (is_by_ours(log, record))
+            thread_of(log, record->current)->in_futex = record->kind == WAKE_FUTEX_BEGIN;
         break;
     case WAKE_BLOCK_QUEUED:
-        thread_of(log, record->current)->queued_ns = record->time_ns;
+        if (is_by_ours(log, record))
+            thread_of(log, record->current)->queued_ns = record->time_ns;
         break;
     case WAKE_BLOCK_DONE:
         *done_on(log, record->cpu) = record->time_ns;
         log->newest_done_ns = record->time_ns;
         break;
     case WAKE_THREAD_BEGAN:
-        map__put(&log->ours, &record->current_tid, sizeof record->current_tid, 1);
+        if (!log->ours.count || is_ours(log, record->parent_tid))
+            map__put(&log->ours, &record->current_tid, sizeof record->current_tid, 1);
         break;
     case WAKE_LOST:
         log->lost += record->count;

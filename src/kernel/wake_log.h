@@ -20,7 +20,7 @@ enum wake_record_kind {
     WAKE_FUTEX_END,    /* current leaves futex(2) */
     WAKE_BLOCK_QUEUED, /* current asks a block device for something */
     WAKE_BLOCK_DONE,   /* a block device is done with something */
-    WAKE_THREAD_BEGAN, /* current_tid, a thread of the program */
+    WAKE_THREAD_BEGAN, /* current_tid, made by parent_tid; first comes the program's first */
     WAKE_LOST,         /* count records were not written */
 };
 
@@ -33,6 +33,7 @@ struct wake_record {
     uint64_t time_ns;
     uint32_t current, wakee;           /* in the first namespace */
     uint32_t current_tid, current_pid; /* in ours; 0: it has none there */
+    uint32_t parent_tid;               /* likewise */
     uint64_t count;                    /* of WAKE_LOST */
 };
 
@@ -73,7 +74,7 @@ struct wake_thread {
     bool in_futex;
 };
 
-/* Records must come by time. */
+/* Records must come by time; they may be of everybody. */
 void wake_log__add(struct wake_log *log, const struct wake_record *record);
 /* Nothing is recorded any more of calls of futex: no thread is known to be in one. */
 void wake_log__forget_futexes(struct wake_log *log);

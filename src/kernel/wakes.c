@@ -156,6 +156,7 @@ int wake_record__decode(const struct wake_formats *formats, uint32_t cpu, const 
     record->count = other.count;
     record->current_tid = other.tid;
     record->current_pid = other.pid;
+    record->parent_tid = other.parent_tid;
     return code;
 }
 
@@ -184,7 +185,6 @@ struct wakes {
     struct wake_formats formats;
     struct wake_log log;
     clockid_t clock;
-    pid_t pid;
     struct vec rings;     /* struct wake_ring */
     struct vec others;    /* int: descriptors of the events that use these rings */
     struct vec futexes;   /* int: likewise, of calls of futex */
@@ -217,11 +217,10 @@ static struct perf_event_attr attributes_of(const struct wakes *wakes, size_t ri
     };
 }
 
-/* pid -1: of everybody; else of that process from its exec on, and of all that it starts. */
-static int open_event(struct perf_event_attr *attributes, pid_t pid, int cpu)
+/* Of everybody: what threads inherit costs each that is made, of a tracepoint some 4 us. */
+static int open_event(struct perf_event_attr *attributes, int cpu)
 {
-    attributes->disabled = attributes->enable_on_exec = attributes->inherit = pid != -1;
-    long fd = syscall(SYS_perf_event_open, attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    long fd = syscall(SYS_perf_event_open, attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
     return fd < 0 ? -errno : (int)fd;
 }
 
@@ -232,7 +231,7 @@ static int add_ring(struct wakes *wakes, int cpu, size_t data_pages)
     struct wake_ring ring = {.cpu = (uint32_t)cpu, .mapped_bytes = (1 + data_pages) * page_bytes};
     struct perf_event_attr attributes = attributes_of(wakes, data_pages * page_bytes);
     attributes.task = 1;
-    ring.fd = open_event(&attributes, wakes->pid, cpu);
+    ring.fd = open_event(&attributes, cpu);
     if (ring.fd < 0)
         return ring.fd == -ENODEV ? 1 : ring.fd;
     void *memory = mmap(NULL, ring.mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd, 0);
@@ -287,14 +286,14 @@ static int add_rings(struct wakes *wakes, size_t data_pages)
 }
 
 /* A tracepoint on all CPUs, or on none. */
-static int add_tracepoint(struct wakes *wakes, struct vec *into, uint32_t number, pid_t pid)
+static int add_tracepoint(struct wakes *wakes, struct vec *into, uint32_t number)
 {
     size_t before = into->count;
     VEC_EACH (ring, &wakes->rings, struct wake_ring) {
         struct perf_event_attr attributes = attributes_of(wakes, ring->ring.data_bytes);
         attributes.type = PERF_TYPE_TRACEPOINT;
         attributes.config = number;
-        int fd = open_event(&attributes, pid, (int)ring->cpu), code = fd < 0 ? fd : 0;
+        int fd = open_event(&attributes, (int)ring->cpu), code = fd < 0 ? fd : 0;
         if (fd >= 0)
             vec__push(into, &fd);
         if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0)
@@ -317,10 +316,10 @@ static bool add_futex(struct wakes *wakes)
 {
     const struct wake_formats *formats = &wakes->formats;
     struct vec *futexes = &wakes->futexes;
-    if (!formats->futex_begin || add_tracepoint(wakes, futexes, formats->futex_end, wakes->pid) < 0)
+    if (!formats->futex_begin || add_tracepoint(wakes, futexes, formats->futex_end) < 0)
         return false;
     size_t before = futexes->count;
-    if (add_tracepoint(wakes, futexes, formats->futex_begin, wakes->pid) < 0)
+    if (add_tracepoint(wakes, futexes, formats->futex_begin) < 0)
         return false;
     for (size_t i = before; i < futexes->count; i++) /* without it there is more to write */
         (void)!ioctl(*VEC_AT(futexes, int, i), PERF_EVENT_IOC_SET_FILTER, WAITS_ONLY);
@@ -332,8 +331,8 @@ static bool add_block(struct wakes *wakes)
 {
     const struct wake_formats *formats = &wakes->formats;
     struct vec *others = &wakes->others;
-    return formats->block_queued && add_tracepoint(wakes, others, formats->block_done, -1) == 0 &&
-           add_tracepoint(wakes, others, formats->block_queued, wakes->pid) == 0;
+    return formats->block_queued && add_tracepoint(wakes, others, formats->block_done) == 0 &&
+           add_tracepoint(wakes, others, formats->block_queued) == 0;
 }
 
 static int open_all(struct wakes *wakes)
@@ -345,7 +344,7 @@ static int open_all(struct wakes *wakes)
         code = add_rings(wakes, pages);
     }
     if (code == 0)
-        code = add_tracepoint(wakes, &wakes->wakings, wakes->formats.waking, -1);
+        code = add_tracepoint(wakes, &wakes->wakings, wakes->formats.waking);
     if (code < 0)
         return code;
     wakes->sees_futex = add_futex(wakes);
@@ -395,7 +394,6 @@ int wakes__open(pid_t pid, clockid_t clock, struct wakes **out, struct error *er
     wakes->others = wakes->futexes = wakes->wakings = VEC_OF(int);
     wakes->pending = VEC_OF(struct wake_record);
     wakes->clock = clock;
-    wakes->pid = pid;
     wakes->log.other_namespace = is_in_other_namespace();
     wake_log__add(&wakes->log,
                   &(struct wake_record){.kind = WAKE_THREAD_BEGAN, .current_tid = (uint32_t)pid});

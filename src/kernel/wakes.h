@@ -1,7 +1,7 @@
 /* wakes.h: tracepoints of a program's threads: who woke whom (sched_waking), waits in futex(2),
  * and requests to block devices.
  *
- * For the privileged only. Wake-ups are seen of the whole machine, for a thread may be woken by an
+ * For the privileged only. All are seen of the whole machine: a thread may be woken by an
  * interrupt or another program; what does not end in a thread of the program is forgotten at once.
  * All events of a CPU share a ring, which must be drained while the program runs. Two halves:
  *   wake_formats, wake_record__decode   pure

@@ -329,7 +329,8 @@ static void who_has_asked_and_sleeps_is_not_woken_by_the_device(void **state)
     interrupt(&log, WAKE_BLOCK_DONE, 1, 50 * US, 0);
     interrupt(&log, WAKE_WAKING, 0, 51 * US, 12);
     interrupt(&log, WAKE_WAKING, 1, 500 * US, 12);
-    wake_log__add(&log, &(struct wake_record){.kind = WAKE_THREAD_BEGAN, .current_tid = 11});
+    wake_log__add(&log, &(struct wake_record){
+                            .kind = WAKE_THREAD_BEGAN, .current_tid = 11, .parent_tid = 12});
     add(&log, WAKE_WAKING, 600 * US, 11, 12); /* another thread of the program */
     add(&log, WAKE_WAKING, 700 * US, 13, 12); /* the kernel's, to which the device left the rest */
     add(&log, WAKE_WAKING, 800 * US, 13, 12); /* for something else */
