@@ -8,6 +8,7 @@
 #include "cmd/command.h"
 #include "cmd/compare.h"
 #include "cmd/html_file.h"
+#include "cmd/kept_print.h"
 #include "cmd/kept_screens.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
@@ -155,38 +156,37 @@ static bool may_be_kept(const struct report_options *options)
            !options->html && !is_part && !has_rules && !is_named;
 }
 
-/* class: as it is asked for; "": none. */
+/* As it is asked for; "": none. */
+static const char *class_of(const struct report_options *options)
+{
+    return options->class ? options->class : "";
+}
+
+static char *words_of_screen(const struct report_options *options, enum report_view view,
+                             const char *class)
+{
+    return memory__format("%s %d %s", options->presenter->name, (int)view, class);
+}
+
 static char *name_of_screen(const struct report_options *options, enum report_view view,
                             const char *class, const struct style *style)
 {
-    char *what = memory__format("%s %d %s", options->presenter->name, (int)view, class);
+    char *what = words_of_screen(options, view, class);
     char *name = kept_screens__name(what, options->presenter == &presenter_text, style);
     free(what);
     return name;
-}
-
-static void put_text(const void *subject, const struct style *style, FILE *out)
-{
-    (void)style;
-    fputs(subject, out);
 }
 
 /* False: it is not kept. */
 static bool show_kept(const struct report_options *options, int *status)
 {
     bool is_screen = options->presenter == &presenter_text;
-    if (!may_be_kept(options))
-        return false;
-    const struct style style = style__of(is_screen, options->width);
-    struct vec screens = kept_screens__read(options->directory);
-    char *name =
-        name_of_screen(options, options->view, options->class ? options->class : "", &style);
-    const char *text = kept_screens__find(&screens, name);
-    if (text)
-        *status = show_either(is_screen, put_text, text, options->width);
-    free(name);
-    kept_screens__free(&screens);
-    return text;
+    char *what =
+        may_be_kept(options) ? words_of_screen(options, options->view, class_of(options)) : NULL;
+    struct kept_print print = kept_print__of(options->directory, what, is_screen, options->width);
+    bool is_kept = kept_print__show(&print, status);
+    kept_print__free(&print);
+    return is_kept;
 }
 
 /* A screen of a report, unless it is there. */
@@ -257,7 +257,7 @@ static void keep_all(struct vec *screens, const struct report_options *options,
  * terminal of another width that is usual. */
 static void keep_screens(const struct report_options *options, const struct report *report)
 {
-    static const unsigned widths[] = {60, 80, 100, 120, 140};
+    static const unsigned widths[] = KEPT_WIDTHS;
     struct report_options as_text = *options, as_json = *options;
     if (!may_be_kept(options) || !report->findings || !trace__session(report->trace)->finished)
         return;
@@ -286,8 +286,7 @@ static void keep_shown(const struct report_options *options, const struct report
     const struct style style = style__of(options->presenter == &presenter_text, options->width);
     struct vec screens = kept_screens__read(options->directory);
     keep_screen(&screens,
-                &(struct screen_to_keep){options, report, options->view,
-                                         options->class ? options->class : "", rank},
+                &(struct screen_to_keep){options, report, options->view, class_of(options), rank},
                 &style);
     kept_screens__write(options->directory, &screens);
     kept_screens__free(&screens);
@@ -480,6 +479,12 @@ static struct report_options default_options(void)
                                    .keys = VEC_OF(const char *),
                                    .ignores = VEC_OF(const char *),
                                    .forgets = VEC_OF(const char *)};
+}
+
+struct kept_print report__kept_summary(const char *directory)
+{
+    const struct report_options options = {.presenter = &presenter_text};
+    return kept_print__of(directory, words_of_screen(&options, VIEW_SUMMARY, ""), true, 0);
 }
 
 int report__show_summary(const char *directory, FILE *file)

@@ -430,6 +430,27 @@ isnt_marked() { # ARGUMENT...
     is_marked
 }
 
+@test "what other verbs came to is kept, each question by itself" {
+    make_trace
+    for question in locks structure whatif "whatif --remove lock=0x7000" "structure --all"; do
+        # shellcheck disable=SC2086
+        "$HEURT" $question >/dev/null
+        sed -i 's/ ms/ mS/g' heurt.data/screens # as long as it was
+        # shellcheck disable=SC2086
+        [[ "$("$HEURT" $question)" == *" mS"* ]]
+        # shellcheck disable=SC2086
+        [[ "$("$HEURT" $question --width 60)" == *" mS"* ]]
+    done
+    for question in "whatif --all" "structure --thread second" "whatif --class site"; do
+        # shellcheck disable=SC2086
+        [[ "$("$HEURT" $question)" != *" mS"* ]]
+    done
+    "$HEURT" whatif --json >first.json
+    "$HEURT" whatif --json | cmp - first.json
+    echo "ignore nothing" >>heurt.data/rules
+    [[ "$("$HEURT" structure)" != *" mS"* ]]
+}
+
 @test "what is kept is of that trace, those options and that width alone" {
     make_trace
     report >/dev/null
