@@ -1,10 +1,10 @@
 /* kept_print.h: a screen or a document that is shown at once where it is kept beside the trace
  * (kept_screens.h), and is kept when it had to be made.
  *
- * In goes what is asked for, as words that stand for all that its text depends on but the trace, its
- * rules and how it is laid out; out comes an exit status. A screen that had to be made is laid out
- * for terminals of usual widths, too, which costs little beside what it is made of. It stands on
- * kept_screens.h and pager_print.h. One thread at a time. */
+ * In goes what is asked for, as words that stand for all that its text depends on but the trace,
+ * its rules and how it is laid out; out comes an exit status. A screen that had to be made is laid
+ * out for terminals of usual widths, too, which costs little beside what it is made of. It stands
+ * on kept_screens.h and pager_print.h. One thread at a time. */
 #ifndef HEURT_CMD_KEPT_PRINT_H
 #define HEURT_CMD_KEPT_PRINT_H
 
@@ -19,8 +19,7 @@ struct kept_print {
 };
 
 /* Takes over what; NULL, or of more than one line: it is not kept. kept_print__free it. */
-struct kept_print kept_print__of(const char *directory, char *what, bool is_screen,
-                                 uint64_t width);
+struct kept_print kept_print__of(const char *directory, char *what, bool is_screen, uint64_t width);
 /* False: it is not there. True: it was shown; *status is show_either's. */
 bool kept_print__show(const struct kept_print *print, int *status);
 /* Shows what put writes, as show_either, and keeps it where the recording has ended. */
@@ -32,6 +31,9 @@ char *kept_print__text(const struct kept_print *print);
 void kept_print__free(struct kept_print *print);
 
 /* The widths of terminals for which screens are kept. */
-#define KEPT_WIDTHS {60, 80, 100, 120, 140}
+#define KEPT_WIDTHS           \
+    {                         \
+        60, 80, 100, 120, 140 \
+    }
 
 #endif

@@ -142,6 +142,22 @@ END
     ! grep -q '^futexes' screen || fail "nobody waited for one: $(cat screen)"
 }
 
+@test "files without names: the package that has them, where the trace tells; what is no name of one is not told" {
+    local long=": stripped; functions are shown as module+offset. Install its debug symbols or rebuild with -g"
+    make_trace
+    printf '{"schema": "heurt.symbols/1", "texts": [], "frames": [], "addresses": [], "variables": [],
+            "sleeps": [], "stacks": [], "warnings": ["/nowhere/app%s (package app-dbgsym)", "/lib/a.so%s (package libc++1.0-dbgsym)",
+            "/lib/b.so%s (package app-dbgsym)"]}' "$long" "$long" "$long" >heurt.data/symbols
+    report --width 200 >screen
+    grep -q 'To have them: apt install app-dbgsym libc++1.0-dbgsym, or a build with -g\.$' screen || fail "$(cat screen)"
+    for wrong in '-y' 'x; id' 'x)' 'X' ''; do
+        printf '{"schema": "heurt.symbols/1", "texts": [], "frames": [], "addresses": [], "variables": [],
+                "sleeps": [], "stacks": [], "warnings": ["/nowhere/app%s (package %s)"]}' "$long" "$wrong" >heurt.data/symbols
+        report --width 200 >screen
+        grep -q 'To have them: the debug symbols (on Debian' screen || fail "$(cat screen)"
+    done
+}
+
 @test "a number is a finding's, with its costliest class; with --classes, a class's" {
     make_trace
     run report 1
