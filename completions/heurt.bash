@@ -4,7 +4,7 @@
 _heurt_options() {
     case $1 in
     record) echo '-o -f -F -M -A -q --output --function --functions-from --module --arguments --stack-every --stack-bytes --raw-stacks --redact-arguments --max-size --no-pack --aggregate --overhead --locks --choose-after --patience --no-choice --no-loops --no-kernel --instructions --hot --report --quiet --help' ;;
-    report) echo '-i --input --classes --threshold --width --key --ignore --forget --no-rules --class --coverage --audit --compare --slow --at --fast --median --from --last --to --thread --json --csv --html --help' ;;
+    report) echo '-i --input --classes --slowest --threshold --width --key --ignore --forget --no-rules --class --coverage --audit --compare --slow --at --fast --median --from --last --to --thread --json --csv --html --help' ;;
     view) echo '-i --input --help' ;;
     locks) echo '-i --input --lock --site --min-wait --thread --from --to --path --dot --audit --width --json --csv --help' ;;
     structure) echo '-i --input --thread --depth --all --interesting --grammar --width --json --csv --help' ;;

@@ -4,10 +4,9 @@
 #include "analysis/locks/locks.h"
 #include "base/memory.h"
 #include "cmd/command.h"
-#include "cmd/kept_screens.h"
+#include "cmd/kept_print.h"
 #include "cmd/load.h"
 #include "cmd/options.h"
-#include "cmd/pager_print.h"
 #include "cmd/values.h"
 #include "present/locks/locks_screens.h"
 
@@ -63,15 +62,16 @@ static bool is_screen(const struct locks_options *options)
     return options->presenter == &locks_text && options->view != VIEW_DOT;
 }
 
-static int show_view(const struct locks_options *options, const struct locks_report *report)
+static int show_view(const struct locks_options *options, const struct locks_report *report,
+                     const struct kept_print *print)
 {
     size_t rows = report->result->rows.count;
     if (options->view == VIEW_ONE && options->rank > rows) {
         say("there is no lock %zu: heurt locks numbers %zu of them", options->rank, rows);
         return EXIT_USAGE;
     }
-    int status = show_either(is_screen(options), present, &(struct locks_showing){options, report},
-                             options->width);
+    int status = kept_print__make(print, report->report->trace, present,
+                                  &(struct locks_showing){options, report});
     if (status == 0 && options->view == VIEW_AUDIT && !locks__add_up(report))
         return EXIT_NOT_EXACT;
     return status;
@@ -115,64 +115,22 @@ static bool may_be_kept(const struct locks_options *options)
            !filter->min_wait_ns && !filter->from_ns && !filter->to_ns;
 }
 
-static char *name_of_screen(const struct locks_options *options, const struct style *style)
+static struct kept_print kept_print_of(const struct locks_options *options)
 {
     const char *format = options->presenter == &locks_text   ? "text"
                          : options->presenter == &locks_json ? "json"
                                                              : "csv";
-    char *what = memory__format("locks %s %d %llu", format, (int)options->view,
-                                (unsigned long long)options->rank);
-    char *name = kept_screens__name(what, is_screen(options), style);
-    free(what);
-    return name;
+    char *what = NULL;
+    if (may_be_kept(options))
+        what = memory__format("locks %s %d %llu", format, (int)options->view,
+                              (unsigned long long)options->rank);
+    return kept_print__of(options->directory, what, is_screen(options), options->width);
 }
 
-static void put_text(const void *subject, const struct style *style, FILE *out)
-{
-    (void)style;
-    fputs(subject, out);
-}
-
-/* False: it is not kept. */
-static bool show_kept(const struct locks_options *options, int *status)
-{
-    if (!may_be_kept(options))
-        return false;
-    const struct style style = style__of(is_screen(options), options->width);
-    struct vec screens = kept_screens__read(options->directory);
-    char *name = name_of_screen(options, &style);
-    const char *text = kept_screens__find(&screens, name);
-    if (text)
-        *status = show_either(is_screen(options), put_text, text, options->width);
-    free(name);
-    kept_screens__free(&screens);
-    return text;
-}
-
-static void keep(const struct locks_options *options, const struct locks_report *report)
-{
-    const struct style style = style__of(is_screen(options), options->width);
-    char *text = NULL;
-    size_t bytes;
-    bool is_whole = trace__session(report->report->trace)->finished;
-    FILE *out = may_be_kept(options) && is_whole ? open_memstream(&text, &bytes) : NULL;
-    if (!out)
-        return;
-    present(&(struct locks_showing){options, report}, &style, out);
-    fclose(out);
-    struct vec screens = kept_screens__read(options->directory);
-    kept_screens__add(&screens, name_of_screen(options, &style), text);
-    kept_screens__write(options->directory, &screens);
-    kept_screens__free(&screens);
-}
-
-static int locks_of(const struct locks_options *options)
+static int make_locks(const struct locks_options *options, const struct kept_print *print)
 {
     struct loaded loaded;
-    int status = 0;
-    if (show_kept(options, &status))
-        return status;
-    status = loaded__open(options->directory, &loaded);
+    int status = loaded__open(options->directory, &loaded);
     if (status)
         return status;
     status = analyse(options, &loaded);
@@ -182,11 +140,19 @@ static int locks_of(const struct locks_options *options)
             locks__mark(loaded.trace, result);
         const struct locks_report report = {&loaded.report, result, &options->filter,
                                             run__result(&loaded.run, &path_analysis)};
-        status = show_view(options, &report);
-        if (status == 0)
-            keep(options, &report);
+        status = show_view(options, &report, print);
     }
     loaded__close(&loaded);
+    return status;
+}
+
+static int locks_of(const struct locks_options *options)
+{
+    struct kept_print print = kept_print_of(options);
+    int status = 0;
+    if (!kept_print__show(&print, &status))
+        status = make_locks(options, &print);
+    kept_print__free(&print);
     return status;
 }
 

@@ -3,17 +3,20 @@
 
 #include "analysis/callsite/rules_file.h"
 #include "analysis/findings/wall_gains.h"
+#include "analysis/timeline/requests.h"
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "cmd/command.h"
 #include "cmd/compare.h"
 #include "cmd/html_file.h"
+#include "cmd/kept_print.h"
 #include "cmd/kept_screens.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
 #include "cmd/values.h"
 #include "cmd/whatif_session.h"
 #include "present/html/html.h"
+#include "present/requests/requests_screens.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -24,7 +27,7 @@
 #define THRESHOLD_UNSAID (-1.0)
 #define EXIT_NOT_EXACT 1 /* --audit: the parts do not add up to the whole */
 
-enum report_view { VIEW_SUMMARY, VIEW_CLASSES, VIEW_COVERAGE, VIEW_AUDIT };
+enum report_view { VIEW_SUMMARY, VIEW_CLASSES, VIEW_COVERAGE, VIEW_AUDIT, VIEW_SLOWEST };
 
 struct report_options {
     const char *directory;
@@ -150,43 +153,42 @@ static bool may_be_kept(const struct report_options *options)
     bool has_rules = options->no_rules || options->keys.count || options->ignores.count ||
                      options->forgets.count;
     bool is_named = options->class && strchr(options->class, '\n');
-    return (options->view == VIEW_SUMMARY || options->view == VIEW_CLASSES) &&
+    return options->view != VIEW_COVERAGE && options->view != VIEW_AUDIT &&
            options->threshold == THRESHOLD_UNSAID && options->classes == CLASSES_UNSAID &&
            !options->html && !is_part && !has_rules && !is_named;
 }
 
-/* class: as it is asked for; "": none. */
+/* As it is asked for; "": none. */
+static const char *class_of(const struct report_options *options)
+{
+    return options->class ? options->class : "";
+}
+
+static char *words_of_screen(const struct report_options *options, enum report_view view,
+                             const char *class)
+{
+    return memory__format("%s %d %s", options->presenter->name, (int)view, class);
+}
+
 static char *name_of_screen(const struct report_options *options, enum report_view view,
                             const char *class, const struct style *style)
 {
-    char *what = memory__format("%s %d %s", options->presenter->name, (int)view, class);
+    char *what = words_of_screen(options, view, class);
     char *name = kept_screens__name(what, options->presenter == &presenter_text, style);
     free(what);
     return name;
-}
-
-static void put_text(const void *subject, const struct style *style, FILE *out)
-{
-    (void)style;
-    fputs(subject, out);
 }
 
 /* False: it is not kept. */
 static bool show_kept(const struct report_options *options, int *status)
 {
     bool is_screen = options->presenter == &presenter_text;
-    if (!may_be_kept(options))
-        return false;
-    const struct style style = style__of(is_screen, options->width);
-    struct vec screens = kept_screens__read(options->directory);
-    char *name =
-        name_of_screen(options, options->view, options->class ? options->class : "", &style);
-    const char *text = kept_screens__find(&screens, name);
-    if (text)
-        *status = show_either(is_screen, put_text, text, options->width);
-    free(name);
-    kept_screens__free(&screens);
-    return text;
+    char *what =
+        may_be_kept(options) ? words_of_screen(options, options->view, class_of(options)) : NULL;
+    struct kept_print print = kept_print__of(options->directory, what, is_screen, options->width);
+    bool is_kept = kept_print__show(&print, status);
+    kept_print__free(&print);
+    return is_kept;
 }
 
 /* A screen of a report, unless it is there. */
@@ -257,7 +259,7 @@ static void keep_all(struct vec *screens, const struct report_options *options,
  * terminal of another width that is usual. */
 static void keep_screens(const struct report_options *options, const struct report *report)
 {
-    static const unsigned widths[] = {60, 80, 100, 120, 140};
+    static const unsigned widths[] = KEPT_WIDTHS;
     struct report_options as_text = *options, as_json = *options;
     if (!may_be_kept(options) || !report->findings || !trace__session(report->trace)->finished)
         return;
@@ -286,8 +288,7 @@ static void keep_shown(const struct report_options *options, const struct report
     const struct style style = style__of(options->presenter == &presenter_text, options->width);
     struct vec screens = kept_screens__read(options->directory);
     keep_screen(&screens,
-                &(struct screen_to_keep){options, report, options->view,
-                                         options->class ? options->class : "", rank},
+                &(struct screen_to_keep){options, report, options->view, class_of(options), rank},
                 &style);
     kept_screens__write(options->directory, &screens);
     kept_screens__free(&screens);
@@ -355,12 +356,40 @@ static void check_rules(const struct report_options *options, const struct repor
         check_rule(report, "--ignore", *function, bytes_of_function(*function));
 }
 
+static void put_slowest(const void *subject, const struct style *style, FILE *out)
+{
+    requests__put_screen(subject, style, out);
+}
+
+static void put_slowest_json(const void *subject, const struct style *style, FILE *out)
+{
+    requests__put_json(subject, style, out);
+}
+
+/* The slowest requests of a program that serves. */
+static int show_slowest(const struct report_options *options, struct loaded *loaded)
+{
+    struct requests *requests = run__result(&loaded->run, &requests_analysis);
+    struct requests_report shown = {&loaded->report, requests};
+    bool is_screen = options->presenter == &presenter_text;
+    if (requests)
+        requests__blame(loaded->trace, requests);
+    char *what = may_be_kept(options) ? words_of_screen(options, options->view, "") : NULL;
+    struct kept_print print = kept_print__of(options->directory, what, is_screen, options->width);
+    int status =
+        kept_print__make(&print, loaded->trace, is_screen ? put_slowest : put_slowest_json, &shown);
+    kept_print__free(&print);
+    return status;
+}
+
 static int report_on_loaded(const struct report_options *options, const struct vec *rules,
                             struct loaded *loaded)
 {
     enum class_view view = class_view__or(options->classes, CLASSES_BY_STRUCTURE);
-    if (options->html || shows_findings(options))
+    if (options->html || options->view == VIEW_SLOWEST || shows_findings(options)) {
         run__ask(&loaded->run, &findings_analysis, NULL);
+        run__ask(&loaded->run, &requests_analysis, NULL);
+    }
     loaded__ask_profile_by(loaded, view, rules,
                            options->threshold == THRESHOLD_UNSAID ? SCORE_THRESHOLD
                                                                   : options->threshold);
@@ -373,6 +402,8 @@ static int report_on_loaded(const struct report_options *options, const struct v
             "are by site");
     if (options->html)
         return write_page(options, loaded);
+    if (options->view == VIEW_SLOWEST)
+        return show_slowest(options, loaded);
     if (options->view == VIEW_SUMMARY || options->view == VIEW_CLASSES)
         return (shows_findings(options) ? show_findings : show_classes)(options, loaded);
     status = show_report(options, loaded, 0);
@@ -480,6 +511,12 @@ static struct report_options default_options(void)
                                    .keys = VEC_OF(const char *),
                                    .ignores = VEC_OF(const char *),
                                    .forgets = VEC_OF(const char *)};
+}
+
+struct kept_print report__kept_summary(const char *directory)
+{
+    const struct report_options options = {.presenter = &presenter_text};
+    return kept_print__of(directory, words_of_screen(&options, VIEW_SUMMARY, ""), true, 0);
 }
 
 int report__show_summary(const char *directory, FILE *file)
@@ -592,6 +629,10 @@ static const struct option_row option_rows[] = {
      .help = "the table of classes, by score, not what they come to",
      .group = 'v',
      CHOICE(struct report_options, view, VIEW_CLASSES)},
+    {.name = "slowest",
+     .help = "of a program that serves: its slowest requests",
+     .group = 'v',
+     CHOICE(struct report_options, view, VIEW_SLOWEST)},
     {.name = "coverage",
      .help = "which functions were instrumented, and why others not",
      .group = 'v',
@@ -638,6 +679,8 @@ static int take_class(const struct command *self, int argc, char **argv,
         return wrong_usage(self, "--coverage and a class exclude each other");
     if (options->view == VIEW_AUDIT)
         return wrong_usage(self, "--audit and a class exclude each other");
+    if (options->view == VIEW_SLOWEST)
+        return wrong_usage(self, "--slowest and a class exclude each other");
     options->class = argv[optind];
     return 0;
 }
@@ -646,7 +689,7 @@ static int take_class(const struct command *self, int argc, char **argv,
 static bool may_be_of_threads(const struct report_options *options)
 {
     return !options->html && !options->compare && options->view != VIEW_COVERAGE &&
-           options->view != VIEW_AUDIT;
+           options->view != VIEW_SLOWEST && options->view != VIEW_AUDIT;
 }
 
 static int parse(const struct command *self, int argc, char **argv, struct report_options *options)
@@ -662,6 +705,8 @@ static int parse(const struct command *self, int argc, char **argv, struct repor
                                    "--html, --compare, --coverage or --audit");
     if (status == 0)
         status = take_class(self, argc, argv, options);
+    if (status == 0 && options->view == VIEW_SLOWEST && options->presenter == &presenter_csv)
+        status = wrong_usage(self, "--slowest is a screen or --json: it has no --csv");
     if (status == 0 && options->html &&
         (options->class || options->compare || options->view != VIEW_SUMMARY))
         status = wrong_usage(self, "--html is the whole report: no class, --compare, --classes, "

@@ -4,10 +4,11 @@
 #include "analysis/iterations/iterations.h"
 #include "analysis/outliers/outliers.h"
 #include "analysis/structure/outline.h"
+#include "base/memory.h"
 #include "cmd/command.h"
+#include "cmd/kept_print.h"
 #include "cmd/load.h"
 #include "cmd/options.h"
-#include "cmd/pager_print.h"
 #include "present/outliers/points.h"
 #include "present/structure/structure_grammar.h"
 #include "present/structure/structure_screens.h"
@@ -56,7 +57,7 @@ static struct outline *make_outline(const struct structure_request *options,
 }
 
 static int show_structure(const struct structure_request *options, const struct loaded *loaded,
-                          const struct structure *structure)
+                          const struct structure *structure, const struct kept_print *print)
 {
     struct outline_options chosen;
     struct outline *outline = make_outline(options, loaded->trace, structure, &chosen);
@@ -70,9 +71,8 @@ static int show_structure(const struct structure_request *options, const struct 
                                            .sequences = sequences,
                                            .iterations =
                                                run__result(&loaded->run, &iterations_analysis)};
-    int status =
-        show_either(options->presenter == &structure_text, present,
-                    &(struct structure_showing){options->presenter, &shown}, options->width);
+    int status = kept_print__make(print, loaded->trace, present,
+                                  &(struct structure_showing){options->presenter, &shown});
     sequences__free(sequences);
     outline__free(outline);
     return status;
@@ -98,13 +98,14 @@ static const struct points_presenter *points_presenter(const struct structure_re
                                                   : &points_text;
 }
 
-static int show_points(const struct structure_request *options, const struct loaded *loaded)
+static int show_points(const struct structure_request *options, const struct loaded *loaded,
+                       const struct kept_print *print)
 {
     const struct points_report shown = {&loaded->report,
                                         run__result(&loaded->run, &outliers_analysis),
                                         options->thread, options->all ? SIZE_MAX : POINTS_AT_MOST};
-    return show_either(options->presenter == &structure_text, present_points,
-                       &(struct showing_points){points_presenter(options), &shown}, options->width);
+    return kept_print__make(print, loaded->trace, present_points,
+                            &(struct showing_points){points_presenter(options), &shown});
 }
 
 /* ---- the grammar of a thread ----------------------------------------------------------------- */
@@ -128,7 +129,7 @@ static const struct grammar_presenter *grammar_presenter(const struct structure_
 }
 
 static int show_grammar(const struct structure_request *options, const struct loaded *loaded,
-                        struct structure *structure)
+                        struct structure *structure, const struct kept_print *print)
 {
     if (structure->threads.count != 1)
         return wrong_usage(&command_structure,
@@ -142,21 +143,21 @@ static int show_grammar(const struct structure_request *options, const struct lo
         .grammar = grammar,
         .thread = VEC_AT(&structure->threads, struct structure_thread, 0)->thread,
         .rules_at_most = options->all ? SIZE_MAX : RULES_AT_MOST};
-    int status =
-        show_either(options->presenter == &structure_text, present_grammar,
-                    &(struct showing_grammar){grammar_presenter(options), &shown}, options->width);
+    int status = kept_print__make(print, loaded->trace, present_grammar,
+                                  &(struct showing_grammar){grammar_presenter(options), &shown});
     grammar__free(grammar);
     return status;
 }
 
 /* ---- one or the other ------------------------------------------------------------------------ */
 
-static int show_result(const struct structure_request *options, struct loaded *loaded)
+static int show_result(const struct structure_request *options, struct loaded *loaded,
+                       const struct kept_print *print)
 {
     struct structure *structure = run__result(&loaded->run, &structure_analysis);
-    return options->interesting ? show_points(options, loaded)
-           : options->grammar   ? show_grammar(options, loaded, structure)
-                                : show_structure(options, loaded, structure);
+    return options->interesting ? show_points(options, loaded, print)
+           : options->grammar   ? show_grammar(options, loaded, structure, print)
+                                : show_structure(options, loaded, structure, print);
 }
 
 /* Iterations are those of all threads. */
@@ -172,7 +173,7 @@ static void ask(const struct structure_request *options, const struct stand_out_
         run__ask(run, &iterations_analysis, NULL);
 }
 
-static int structure_of(const struct structure_request *options)
+static int make_structure(const struct structure_request *options, const struct kept_print *print)
 {
     const struct stand_out_options points = {options->thread, STAND_OUT_LIMIT};
     struct loaded loaded;
@@ -184,8 +185,30 @@ static int structure_of(const struct structure_request *options)
     int code = run__analyse(&loaded.run, &error);
     if (code < 0)
         status = failed(&error);
-    status = code == -ENOENT ? EXIT_USAGE : status ? status : show_result(options, &loaded);
+    status = code == -ENOENT ? EXIT_USAGE : status ? status : show_result(options, &loaded, print);
     loaded__close(&loaded);
+    return status;
+}
+
+static char *name_of(const struct structure_request *options)
+{
+    const char *format = options->presenter == &structure_text   ? "text"
+                         : options->presenter == &structure_json ? "json"
+                                                                 : "csv";
+    return memory__format("structure %s%s%s%s %llu %s", format, options->all ? " all" : "",
+                          options->interesting ? " interesting" : "",
+                          options->grammar ? " grammar" : "", (unsigned long long)options->depth,
+                          options->thread ? options->thread : "");
+}
+
+static int structure_of(const struct structure_request *options)
+{
+    struct kept_print print = kept_print__of(options->directory, name_of(options),
+                                             options->presenter == &structure_text, options->width);
+    int status = 0;
+    if (!kept_print__show(&print, &status))
+        status = make_structure(options, &print);
+    kept_print__free(&print);
     return status;
 }
 

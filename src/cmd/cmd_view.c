@@ -5,8 +5,12 @@
 #include "cmd/command.h"
 #include "cmd/load.h"
 #include "cmd/options.h"
+#include "cmd/report.h"
 #include "cmd/values.h"
 #include "present/view/view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 
 struct view_request {
     const char *directory;
@@ -22,6 +26,22 @@ static int browse(const struct loaded *loaded)
     int code = browser__run(view, &error);
     view__free(view);
     return code < 0 ? failed(&error) : 0;
+}
+
+/* A longer trace takes seconds to read. */
+#define LONG_TRACE_BYTES (1u << 20)
+
+/* What is kept of the first screen stands there meanwhile. */
+static void show_meanwhile(const char *directory, uint64_t trace_bytes)
+{
+    struct kept_print print = report__kept_summary(directory);
+    char *text = trace_bytes >= LONG_TRACE_BYTES ? kept_print__text(&print) : NULL;
+    if (text) {
+        fputs(text, stdout);
+        fflush(stdout);
+    }
+    free(text);
+    kept_print__free(&print);
 }
 
 /* All that the view shows is found before it begins. */
@@ -50,6 +70,7 @@ static int view_of(const struct view_request *request)
     int status = loaded__open(request->directory, &loaded);
     if (status)
         return status;
+    show_meanwhile(request->directory, loaded.report.trace_bytes);
     status = analyse(&loaded);
     status = status ? status : browse(&loaded);
     loaded__close(&loaded);

@@ -1,10 +1,11 @@
 /* heurt whatif: how long the program would have taken with something changed. */
+#include "base/memory.h"
 #include "base/text.h"
 #include "cmd/changes.h"
 #include "cmd/command.h"
+#include "cmd/kept_print.h"
 #include "cmd/load.h"
 #include "cmd/options.h"
-#include "cmd/pager_print.h"
 #include "cmd/targets.h"
 #include "cmd/whatif_session.h"
 #include "present/whatif/whatif_screens.h"
@@ -24,6 +25,7 @@ struct whatif_options {
 /* What the command line asks of a run. */
 struct session {
     const struct whatif_options *options;
+    const struct kept_print *print;
     struct whatif_session *of;
 };
 
@@ -98,11 +100,10 @@ static int show_answers(const struct session *session)
         say("%s", first->refusal);
         return EXIT_HEURT;
     }
-    return show_either(options->presenter == &whatif_text, present,
-                       &(struct whatif_showing){.presenter = options->presenter,
-                                                .view = whatif_session__view(session->of),
-                                                .is_question = options->asked.count > 0},
-                       options->width);
+    return kept_print__make(session->print, session->of->report->trace, present,
+                            &(struct whatif_showing){.presenter = options->presenter,
+                                                     .view = whatif_session__view(session->of),
+                                                     .is_question = options->asked.count > 0});
 }
 
 static int answer(struct session *session)
@@ -120,7 +121,8 @@ static int answer(struct session *session)
 
 /* ---- the trace ------------------------------------------------------------------------------- */
 
-static int answer_of(const struct whatif_options *options, struct loaded *loaded)
+static int answer_of(const struct whatif_options *options, const struct kept_print *print,
+                     struct loaded *loaded)
 {
     struct whatif_session session;
     struct error error;
@@ -129,19 +131,42 @@ static int answer_of(const struct whatif_options *options, struct loaded *loaded
         return status;
     if (whatif_session__open(&session, &loaded->report, UINT64_MAX, &error) < 0)
         return failed(&error);
-    status = answer(&(struct session){options, &session});
+    status = answer(&(struct session){options, print, &session});
     whatif_session__close(&session);
     return status;
 }
 
-static int whatif_of(const struct whatif_options *options)
+static int make_whatif(const struct whatif_options *options, const struct kept_print *print)
 {
     struct loaded loaded;
     int status = loaded__open(options->directory, &loaded);
     if (status)
         return status;
-    status = answer_of(options, &loaded);
+    status = answer_of(options, print, &loaded);
     loaded__close(&loaded);
+    return status;
+}
+
+static char *name_of(const struct whatif_options *options)
+{
+    const char *format = options->presenter == &whatif_text   ? "text"
+                         : options->presenter == &whatif_json ? "json"
+                                                              : "csv";
+    char *name =
+        memory__format("whatif %s %d%s", format, (int)options->view, options->all ? " all" : "");
+    VEC_EACH (asked, &options->asked, struct asked)
+        name = text__join(name, " ", asked->option);
+    return name;
+}
+
+static int whatif_of(const struct whatif_options *options)
+{
+    struct kept_print print = kept_print__of(options->directory, name_of(options),
+                                             options->presenter == &whatif_text, options->width);
+    int status = 0;
+    if (!kept_print__show(&print, &status))
+        status = make_whatif(options, &print);
+    kept_print__free(&print);
     return status;
 }
 

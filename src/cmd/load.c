@@ -2,6 +2,7 @@
 
 #include "analysis/events/run_part.h"
 #include "analysis/findings/wall_gains.h"
+#include "analysis/timeline/requests.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cmd/command.h"
@@ -224,6 +225,7 @@ int loaded__analyse(struct loaded *loaded)
     waiting__end(waiting);
     loaded->report.profile = loaded->profile = run__result(&loaded->run, &profile_analysis);
     loaded->report.findings = run__result(&loaded->run, &findings_analysis);
+    loaded->report.requests = run__result(&loaded->run, &requests_analysis);
     return code < 0 ? failed(&error) : 0;
 }
 

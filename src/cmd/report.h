@@ -4,6 +4,8 @@
 #ifndef HEURT_CMD_REPORT_H
 #define HEURT_CMD_REPORT_H
 
+#include "cmd/kept_print.h"
+
 #include <stdio.h>
 
 /* Prints the first screen of the trace in directory, as heurt report -i directory does, and into
@@ -11,5 +13,7 @@
  * to stderr; stdout leads there from then on. Returns 0, or EXIT_HEURT after it has said why not.
  */
 int report__show_summary(const char *directory, FILE *file);
+/* The first screen, as it is kept beside the trace. kept_print__free it. */
+struct kept_print report__kept_summary(const char *directory);
 
 #endif

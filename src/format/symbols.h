@@ -76,6 +76,8 @@ size_t symbols__sleeps(const struct symbols *symbols, const struct sleep_site **
 #define SYMBOLS_STRIPPED                                                                      \
     ": stripped; functions are shown as module+offset. Install its debug symbols or rebuild " \
     "with -g"
+/* Behind that, where the distribution tells in which package they are; its name and ")" follow. */
+#define SYMBOLS_PACKAGE " (package "
 
 /* A sentence about a module, e.g. that it is stripped. Each is kept once. */
 void symbols__warn(struct symbols *symbols, const char *sentence);

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct requests;
+
 /* Everything that a report shows. */
 struct report {
     const struct trace *trace;
@@ -17,6 +19,7 @@ struct report {
     const char *directory;           /* of the trace, as the user wrote it */
     const char *threads; /* " --thread NAME", as often as it was given; NULL: of all of them */
     uint64_t trace_bytes;
+    const struct requests *requests; /* NULL: not asked for, or it serves nobody */
 };
 
 /* How text is laid out on this terminal or file. */

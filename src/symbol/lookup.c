@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "symbol/name.h"
+#include "symbol/package.h"
 #include "symbol/pointed.h"
 #include "symbol/source.h"
 #include "symbol/variable.h"
@@ -174,6 +175,16 @@ bool lookup__put_variable(struct symbols *symbols, uint32_t process, struct spac
     return is_told;
 }
 
+/* The sentence, with the package that has the names. free() it. */
+static char *told_of_package(const char *path, char *sentence)
+{
+    char *package = package__with_names(PACKAGE_LISTS, path);
+    if (package)
+        sentence = text__append(sentence, SYMBOLS_PACKAGE "%s)", package);
+    free(package);
+    return sentence;
+}
+
 void lookup__warn(struct symbols *symbols, struct image *image)
 {
     const char *const *sentences, *reason = NULL;
@@ -195,6 +206,8 @@ void lookup__warn(struct symbols *symbols, struct image *image)
     if (!reason)
         return;
     char *sentence = memory__format("%s: %s", image->path, reason);
+    if (image->state == IMAGE_OPEN)
+        sentence = told_of_package(image->path, sentence);
     symbols__warn(symbols, sentence);
     if (known && image->state == IMAGE_OPEN)
         symbols__warn(known, sentence);

@@ -142,6 +142,22 @@ END
     ! grep -q '^futexes' screen || fail "nobody waited for one: $(cat screen)"
 }
 
+@test "files without names: the package that has them, where the trace tells; what is no name of one is not told" {
+    local long=": stripped; functions are shown as module+offset. Install its debug symbols or rebuild with -g"
+    make_trace
+    printf '{"schema": "heurt.symbols/1", "texts": [], "frames": [], "addresses": [], "variables": [],
+            "sleeps": [], "stacks": [], "warnings": ["/nowhere/app%s (package app-dbgsym)", "/lib/a.so%s (package libc++1.0-dbgsym)",
+            "/lib/b.so%s (package app-dbgsym)"]}' "$long" "$long" "$long" >heurt.data/symbols
+    report --width 200 >screen
+    grep -q 'To have them: apt install app-dbgsym libc++1.0-dbgsym, or a build with -g\.$' screen || fail "$(cat screen)"
+    for wrong in '-y' 'x; id' 'x)' 'X' ''; do
+        printf '{"schema": "heurt.symbols/1", "texts": [], "frames": [], "addresses": [], "variables": [],
+                "sleeps": [], "stacks": [], "warnings": ["/nowhere/app%s (package %s)"]}' "$long" "$wrong" >heurt.data/symbols
+        report --width 200 >screen
+        grep -q 'To have them: the debug symbols (on Debian' screen || fail "$(cat screen)"
+    done
+}
+
 @test "a number is a finding's, with its costliest class; with --classes, a class's" {
     make_trace
     run report 1
@@ -428,6 +444,27 @@ isnt_marked() { # ARGUMENT...
     report >/dev/null
     mark_kept
     is_marked
+}
+
+@test "what other verbs came to is kept, each question by itself" {
+    make_trace
+    for question in locks structure whatif "whatif --remove lock=0x7000" "structure --all"; do
+        # shellcheck disable=SC2086
+        "$HEURT" $question >/dev/null
+        sed -i 's/ ms/ mS/g' heurt.data/screens # as long as it was
+        # shellcheck disable=SC2086
+        [[ "$("$HEURT" $question)" == *" mS"* ]]
+        # shellcheck disable=SC2086
+        [[ "$("$HEURT" $question --width 60)" == *" mS"* ]]
+    done
+    for question in "whatif --all" "structure --thread second" "whatif --class site"; do
+        # shellcheck disable=SC2086
+        [[ "$("$HEURT" $question)" != *" mS"* ]]
+    done
+    "$HEURT" whatif --json >first.json
+    "$HEURT" whatif --json | cmp - first.json
+    echo "ignore nothing" >>heurt.data/rules
+    [[ "$("$HEURT" structure)" != *" mS"* ]]
 }
 
 @test "what is kept is of that trace, those options and that width alone" {

@@ -44,7 +44,7 @@ static void describe_lock(const struct event *event, struct call *call)
         [HEURT_LOCK_FILE] = "file lock",
         [HEURT_LOCK_CRITICAL] = "omp critical",
         [HEURT_LOCK_OPENMP] = "omp_set_lock",
-        [HEURT_LOCK_ORDERED] = "omp ordered",
+        [HEURT_LOCK_ORDERED] = ORDERED_SECTION,
     };
     uint32_t kind = HEURT_LOCK_KIND(event->payload[0]);
     call->variant = kind;

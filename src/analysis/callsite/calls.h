@@ -19,6 +19,9 @@ struct call {
     struct profile_key keys[2];
 };
 
+/* An ordered section of OpenMP's, as such a call is named. */
+#define ORDERED_SECTION "omp ordered"
+
 /* Whether what is of that kind makes structure. */
 bool class_kind__is_structural(enum class_kind kind);
 

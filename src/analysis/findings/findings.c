@@ -1,6 +1,7 @@
 #include "analysis/findings/internal.h"
 
 #include "analysis/analysis.h"
+#include "analysis/callsite/calls.h"
 #include "base/map.h"
 #include "base/memory.h"
 
@@ -178,6 +179,8 @@ static void take(struct finder *finder, struct finding *finding, struct candidat
         finding->has_object = true;
         finding->is_gil = finding->category == FINDING_LOCK &&
                           program_frame__takes_gil(finder->symbols, &class->what);
+        finding->is_ordered = finding->category == FINDING_LOCK &&
+                              strcmp(class->what.at.function, ORDERED_SECTION) == 0;
     }
     bool has_object = class->what.has_object && !waits_at_own_place(candidate, class);
     finding->has_object &= has_object || class->what.at.kind == CLASS_YIELD;

@@ -312,7 +312,7 @@ static char *removed_classes(const struct finding *finding)
 /* The replay knows locks, not what else a program makes one of. */
 static bool is_one_lock(const struct report *report, const struct finding *finding)
 {
-    return finding->category == FINDING_LOCK && finding->objects == 1 &&
+    return finding->category == FINDING_LOCK && finding->objects == 1 && !finding->is_ordered &&
            VEC_AT(&report->profile->classes, struct profile_class, finding->leader)->what.at.kind ==
                CLASS_LOCK;
 }

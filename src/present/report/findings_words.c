@@ -176,6 +176,8 @@ static const char *doing_of(const struct report *report, const struct finding *f
 {
     if (finding->in_vain > 0)
         return "Threads are woken for nothing, and wait again";
+    if (finding->is_ordered)
+        return "Threads wait for their turn at an ordered section";
     if (finding->is_on_cpu)
         return finding->category == FINDING_DISK
                    ? "Calls that read or write files take time, in the system"
@@ -354,6 +356,8 @@ char *finding__subject(const struct report *report, const struct finding *findin
     char *noun = noun_of(report, finding);
     if (finding->is_gil)
         text = memory__format("Python's GIL%s", places);
+    else if (finding->is_ordered)
+        text = memory__format("ordered section%s", places);
     else if (waits_for_regions(report, finding))
         text = memory__format("%s%s", leader_of(report, finding)->what.at.function, places);
     else if (finding->objects > 1)
@@ -437,11 +441,17 @@ const char *const *finding__tries(const struct finding *finding)
                            "start more at a time, so that short ones fill the time of long ones"}};
     static const char *const of_gil[TRIES_MOST] = {
         "processes in place of threads", "fewer and larger calls of C code that gives it back"};
+    static const char *const of_ordered[TRIES_MOST] = {
+        "take work out of the ordered part",
+        "collect results in an array, and write them in order after the loop",
+        "another chunk in schedule(static, N)"};
     static const char *const of_forked[TRIES_MOST] = {
         "fewer processes, each for more of the work: a forked one copies each page that it writes",
         "write less of what the parent had (free it, or collect garbage, before forking)"};
     if (finding->is_gil)
         return of_gil;
+    if (finding->is_ordered)
+        return of_ordered;
     if (finding->is_of_forked)
         return of_forked;
     return finding->join_order ? of_orders[finding->join_order]

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "present/report/findings_words.h"
 #include "present/report/report_parts.h"
+#include "present/requests/requests_screens.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -290,6 +291,7 @@ static void put_first_screen(const struct report *report, const struct style *st
         put_what_was_found(report, style, out);
     text__sampled(report, style, out);
     text__warnings(report, style, out);
+    text__requests(report, style, out);
     if (report->profile->threads.count) /* else there is nothing more */
         put_more(report, style, out);
 }

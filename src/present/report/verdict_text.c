@@ -36,6 +36,8 @@ static char *what_is_wrong(const struct report *report, const struct finding *fi
     char *workers = workers__text(report), *text;
     if (finding->is_gil)
         text = waiters_of(report, finding, "Python's GIL holds");
+    else if (finding->is_ordered)
+        text = waiters_of(report, finding, "An ordered section holds");
     else if (finding->category == FINDING_LOCK && finding->objects == 1)
         text = waiters_of(report, finding, "One lock holds");
     else if (trace__has_asides(report->trace))
