@@ -56,6 +56,36 @@ static struct symbols *load_symbols(const char *directory, const struct trace *t
     return symbols;
 }
 
+/* From here on it is of that part of the whole. */
+static int cut_to(struct loaded *loaded, struct part_bounds bounds)
+{
+    struct trace *whole = loaded->whole ? loaded->whole : loaded->trace;
+    struct error error;
+    void *cut;
+    if (run__one(whole, loaded->symbols, &part_analysis, &bounds, &cut, &error) < 0)
+        return failed(&error);
+    if (loaded->whole)
+        trace__close_part(loaded->trace);
+    loaded->whole = whole;
+    loaded->report.trace = loaded->trace = cut;
+    run__free(&loaded->run);
+    loaded->run = run__of(loaded->trace, loaded->symbols);
+    return 0;
+}
+
+/* What came when the trace was full is not there: waits would be told that nobody ended, and of
+ * threads that went on nothing would be known. */
+static int cut_where_full(struct loaded *loaded)
+{
+    uint64_t from_ns, to_ns, full_tick = trace__session(loaded->trace)->full_tick;
+    if (!full_tick || trace__is_aggregated(loaded->trace))
+        return 0;
+    trace__bounds_ns(loaded->trace, &from_ns, &to_ns);
+    struct part_bounds bounds = {trace__tick(loaded->trace, from_ns), full_tick};
+    bool is_inside = bounds.from_tick < full_tick && full_tick < trace__tick(loaded->trace, to_ns);
+    return is_inside ? cut_to(loaded, bounds) : 0;
+}
+
 int loaded__open(const char *directory, struct loaded *loaded)
 {
     struct error error;
@@ -74,7 +104,7 @@ int loaded__open(const char *directory, struct loaded *loaded)
                                      .symbols = loaded->symbols,
                                      .directory = directory,
                                      .trace_bytes = trace_bytes(directory)};
-    return 0;
+    return cut_where_full(loaded);
 }
 
 /* False after a sentence: nothing of the run is there. */
@@ -103,8 +133,6 @@ static bool find_bounds(const struct trace *trace, const struct part_asked *part
 int loaded__cut(struct loaded *loaded, const struct part_asked *part)
 {
     struct part_bounds bounds;
-    struct error error;
-    void *cut;
     if (!part->from_ns && !part->to_ns && !part->last_ns)
         return 0;
     if (trace__is_aggregated(loaded->trace)) {
@@ -114,13 +142,7 @@ int loaded__cut(struct loaded *loaded, const struct part_asked *part)
     }
     if (!find_bounds(loaded->trace, part, &bounds))
         return EXIT_USAGE;
-    if (run__one(loaded->trace, loaded->symbols, &part_analysis, &bounds, &cut, &error) < 0)
-        return failed(&error);
-    loaded->whole = loaded->trace;
-    loaded->report.trace = loaded->trace = cut;
-    run__free(&loaded->run);
-    loaded->run = run__of(loaded->trace, loaded->symbols);
-    return 0;
+    return cut_to(loaded, bounds);
 }
 
 static int no_such_thread(const struct loaded *loaded, const char *pattern)

@@ -127,7 +127,7 @@ struct heurt_session {
     uint32_t thread_cost_ns; /* likewise a thread's beginning and end */
     uint32_t more_unused;
     uint64_t file_device, file_inode; /* which file the recorder made; another one is a copy */
-    uint32_t still_unused[2];
+    uint64_t full_tick; /* (atomic) when room first ran out; 0: it did not, or nobody noted it */
     /* (atomic) Functions of which even the occurrences that are skipped cost more than the budget:
      * (process serial + 1) << 32 | event id. The recorder unpatches them and clears the slot. */
     uint64_t too_frequent[HEURT_TOO_FREQUENT_SLOTS];

@@ -674,6 +674,8 @@ const char *trace__meta(const struct trace *trace, const char *key)
 uint64_t trace__events_lost(const struct trace *trace)
 {
     uint64_t lost = trace->session.events_lost;
+    if (trace->whole && trace->session.full_tick)
+        return 0;
     VEC_EACH (thread, &trace->threads, struct trace_thread)
         lost += thread->events_lost;
     return lost;

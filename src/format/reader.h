@@ -190,7 +190,8 @@ const struct vec *trace__samples(const struct trace *trace);
  * many processes of a program in the background were at work when the recording ended. */
 const char *trace__meta(const struct trace *trace, const char *key);
 
-/* Sum over threads and the session; damaged chunks are not in it. */
+/* Sum over threads and the session; damaged chunks are not in it. Of a part that ends where room
+ * ran out none were. */
 uint64_t trace__events_lost(const struct trace *trace);
 
 /* Places of the file that could not be understood: claimed chunks without a header and damaged

@@ -169,6 +169,7 @@ static void restore_settings(struct trace_writer *writer)
     own.next_process = session->next_process;
     own.next_thread = session->next_thread;
     own.events_lost = session->events_lost;
+    own.full_tick = session->full_tick;
     own.kernel_lost = session->kernel_lost;
     own.cpu_ns = session->cpu_ns;
     own.system_ns = session->system_ns;

@@ -123,6 +123,16 @@ uint32_t chunk__units(const struct heurt_chunk *chunk)
     return units && units <= left && units <= HEURT_CHUNK_UNITS_MAX ? units : 1;
 }
 
+/* From here on events are counted only: what is recorded is whole up to this time. */
+static void note_full(void)
+{
+    uint64_t never = 0;
+    heurt_state.full = true;
+    if (!heurt_state.aggregates)
+        __atomic_compare_exchange_n(&heurt_state.session->full_tick, &never, clock__tick(), false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 struct heurt_chunk *chunk__claim(uint32_t units, enum heurt_chunk_kind kind, uint32_t thread,
                                  uint64_t sequence)
 {
@@ -130,13 +140,13 @@ struct heurt_chunk *chunk__claim(uint32_t units, enum heurt_chunk_kind kind, uin
     if (thread__in_seccomp(&heurt_thread))
         return NULL;
     if (heurt_state.full || !claim_units(units, &first)) {
-        heurt_state.full = true;
+        note_full();
         return NULL;
     }
     uint64_t offset = first * HEURT_UNIT_BYTES;
     struct heurt_chunk *chunk = (void *)((char *)heurt_state.session + offset);
     if (!reserve(chunk, offset, (uint64_t)units * HEURT_UNIT_BYTES)) {
-        heurt_state.full = true;
+        note_full();
         return NULL;
     }
     chunk__begin(chunk, units, kind, thread, sequence);

@@ -209,7 +209,21 @@ load ../helpers
     report_json t
     is_number_above 0 "$(json coverage.events_lost)"
     run --separate-stderr "$HEURT" report -i t
-    grep -Eqi 'lost|dropped' <<<"$output$stderr"
+    grep -Eqi 'lost|dropped|full' <<<"$output$stderr"
+}
+
+@test "what is told of a trace that was full is of the time until then" {
+    record -o t --max-size 2M --overhead none --locks all "$EXAMPLES/queue" --threads 2 --iterations 60000
+    expect_status 0
+    report_json t
+    [ "$(json part.to_ns)" -lt "$(json part.run_ns)" ]
+    [ "$(json wall_ns)" = "$(json part.to_ns)" ]
+    is_number_above 0 "$(json coverage.events_lost)"
+    run --separate-stderr "$HEURT" report -i t --width 200
+    [[ $output == *'the trace was full after'* ]]
+    run --separate-stderr "$HEURT" locks -i t --width 200
+    [[ $output == *'the trace was full after'* ]]
+    [[ $output$stderr != *'may be missing'* ]]
 }
 
 @test "a thread whose first call stack is longer than its first chunk" {

@@ -144,6 +144,24 @@ static void warn_about_the_end(const struct report *report, struct vec *warnings
                                       strsignal(WTERMSIG(session->wait_status))));
 }
 
+/* Then the report is of the time until that. False: it was not. */
+static bool warn_that_it_was_full(const struct report *report, struct vec *warnings)
+{
+    const struct trace *whole = trace__whole(report->trace);
+    char after[16], all[16];
+    uint64_t from_ns, to_ns;
+    if (!whole || !trace__session(whole)->full_tick)
+        return false;
+    trace__bounds_ns(whole, &from_ns, &to_ns);
+    uint64_t full_ns = trace__since_start_ns(whole, trace__session(whole)->full_tick);
+    warn(warnings,
+         memory__format("the trace was full after %s of %s: all that is told here is of that time; "
+                        "a larger --max-size holds more of a run, --overhead 1%% records less",
+                        duration__format(full_ns > from_ns ? full_ns - from_ns : 0, after),
+                        duration__format(to_ns - from_ns, all)));
+    return true;
+}
+
 static void warn_about_losses(const struct report *report, struct vec *warnings)
 {
     const struct heurt_session *session = trace__session(report->trace);
@@ -157,6 +175,8 @@ static void warn_about_losses(const struct report *report, struct vec *warnings)
              memory__format("%s process%s of the program went on when the recording ended: "
                             "what they did then is not in it",
                             went_on, strcmp(went_on, "1") ? "es" : ""));
+    else if (warn_that_it_was_full(report, warnings))
+        return;
     else if (lost && session->next_unit > session->limit_units)
         warn(warnings,
              memory__format("%s events were dropped when the trace had reached its limit "

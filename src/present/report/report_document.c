@@ -61,15 +61,16 @@ static const struct table coverage_table =
 static struct coverage_document coverage_of(const struct report *report)
 {
     struct coverage coverage = coverage__collect(report);
-    return (struct coverage_document){.report = report,
-                                      .coverage = coverage,
-                                      .requested =
-                                          coverage.instrumented.count + coverage.refused.count,
-                                      .instrumented = coverage.instrumented.count,
-                                      .markers = coverage.markers,
-                                      .events_lost = trace__events_lost(report->trace),
-                                      .choice = trace__meta(report->trace, "choice"),
-                                      .unseen = profile__unseen(report->profile)};
+    return (struct coverage_document){
+        .report = report,
+        .coverage = coverage,
+        .requested = coverage.instrumented.count + coverage.refused.count,
+        .instrumented = coverage.instrumented.count,
+        .markers = coverage.markers,
+        .events_lost = trace__events_lost(trace__whole(report->trace) ? trace__whole(report->trace)
+                                                                      : report->trace),
+        .choice = trace__meta(report->trace, "choice"),
+        .unseen = profile__unseen(report->profile)};
 }
 
 /* ---- what threads did ------------------------------------------------------------------------ */
