@@ -78,6 +78,22 @@ static void mark_connect(const struct dl_phdr_info *info)
                             info->dlpi_phdr[i].p_memsz);
 }
 
+/* Pages of other segments between two of code would not be left as they are. */
+static struct known_module known_as(const struct heurt_module *module,
+                                    const struct dl_phdr_info *info)
+{
+    struct known_module known = {module->start, module->end, module->bias, .seen = true};
+    unsigned count = 0;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        if (header->p_type != PT_LOAD || !(header->p_flags & PF_X))
+            continue;
+        known.code_start = info->dlpi_addr + header->p_vaddr;
+        known.code_end = known.code_start + (count++ ? 0 : header->p_memsz);
+    }
+    return known;
+}
+
 static struct heurt_module describe(const struct dl_phdr_info *info)
 {
     struct heurt_module module = {.tick = clock__tick(), .bias = info->dlpi_addr, .start = ~0ull};
@@ -109,8 +125,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
                   (struct text_part[]){{&module, sizeof module}, {path, strlen(path) + 1}}, 2);
     keep(data, &module, path);
     mark_connect(info);
-    heurt_state.modules[heurt_state.module_count++] =
-        (struct known_module){module.start, module.end, module.bias, true};
+    heurt_state.modules[heurt_state.module_count++] = known_as(&module, info);
     return 0;
 }
 

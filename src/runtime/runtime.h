@@ -156,7 +156,8 @@ struct gone_code {
 #define MODULES_MAX 2048
 struct known_module {
     uint64_t start, end, bias;
-    bool seen; /* in the walk that is under way */
+    uint64_t code_start, code_end; /* its segment of code; equal: it has several, or none */
+    bool seen;                     /* in the walk that is under way */
 };
 
 /* What a new thread needs before it runs the program's function: taken by its creator, given back
