@@ -681,6 +681,12 @@ uint64_t trace__events_lost(const struct trace *trace)
     return lost;
 }
 
+uint64_t trace__full_ns(const struct trace *trace)
+{
+    uint64_t tick = trace->session.full_tick;
+    return tick ? trace__since_start_ns(trace, tick) : 0;
+}
+
 uint64_t trace__damaged_chunks(const struct trace *trace)
 {
     return __atomic_load_n(&trace->damage->places, __ATOMIC_RELAXED);

@@ -194,6 +194,10 @@ const char *trace__meta(const struct trace *trace, const char *key);
  * ran out none were. */
 uint64_t trace__events_lost(const struct trace *trace);
 
+/* When room ran out for the first time, in ns since the run's start; what is recorded is whole
+ * until then. 0: it did not. */
+uint64_t trace__full_ns(const struct trace *trace);
+
 /* Places of the file that could not be understood: claimed chunks without a header and damaged
  * ones. 0 for a whole trace. Damage among events is found by the cursors that come upon it, so ask
  * when the trace has been walked. */

@@ -3,12 +3,14 @@
 #include "patch/decode.h"
 
 #include <string.h>
+#include <sys/syscall.h>
 
 struct move {
     const struct code_file *file;
     const struct code_function *function;
     uint64_t body;        /* where what is moved begins */
     uint64_t system_call; /* of what is moved: that is led through the runtime; 0: none */
+    int number;           /* which it is, or MOVE_ANY_CALL */
     ZydisDecoder decoder;
     struct instruction instruction;
     struct heurt_plan *plan;
@@ -164,7 +166,7 @@ static enum move_fault emit_call(struct move *move, const uint8_t *bytes)
 /* ---- system calls ---------------------------------------------------------------------------- */
 
 /* rcx and r11 are nobody's there: the instruction destroys them.  Neither flags nor stack are
- * touched.
+ * touched.  Of a call whose number is not known three are asked for.
  *
  *         lea -202(%rax), %ecx; jecxz 1f
  *         syscall; jmp 3f
@@ -173,13 +175,20 @@ static enum move_fault emit_call(struct move *move, const uint8_t *bytes)
  *     3: */
 static void emit_system_call(struct move *move)
 {
-    static const uint8_t code[] = {0x8d, 0x88, 0x36, 0xff, 0xff, 0xff, 0x67, 0xe3,
-                                   0x04, 0x0f, 0x05, 0xeb, 26,   0x48, 0x8d, 0x0d,
-                                   3,    0,    0,    0,    0xff, 0x61, 0x08};
-    enum { CALL = 9 }; /* syscall's place in it */
-    _Static_assert(sizeof code + 2 * 8 - CALL == HEURT_SYSTEM_CALL_BACK,
-                   "as the runtime goes back");
-    emit_bytes(move, code, sizeof code);
+    static const uint8_t call[] = {0x0f, 0x05, 0xeb, 26, 0x48, 0x8d, 0x0d,
+                                   3,    0,    0,    0,  0xff, 0x61, 0x08};
+    enum { TEST = 9, LEFT = 4 }; /* bytes: of a test, of the call that is made there */
+    const int any[] = {SYS_futex, SYS_prctl, SYS_seccomp};
+    const int *numbers = move->number == MOVE_ANY_CALL ? any : &move->number;
+    unsigned count = move->number == MOVE_ANY_CALL ? sizeof any / sizeof *any : 1;
+    _Static_assert(sizeof call + 2 * 8 == HEURT_SYSTEM_CALL_BACK, "as the runtime goes back");
+    for (unsigned i = 0; i < count; i++) {
+        int32_t less = -numbers[i];
+        emit_bytes(move, (uint8_t[]){0x8d, 0x88}, 2);
+        emit_bytes(move, &less, sizeof less);
+        emit_bytes(move, (uint8_t[]){0x67, 0xe3, (uint8_t)((count - 1 - i) * TEST + LEFT)}, 3);
+    }
+    emit_bytes(move, call, sizeof call);
     add_fixup(move, move->instruction.end, move->plan->code_bytes, HEURT_FIXUP_ABSOLUTE);
     emit_bytes(move, &(uint64_t){0}, 8);
     add_fixup(move, 0, move->plan->code_bytes, HEURT_FIXUP_SYSTEM_CALL);
@@ -324,10 +333,14 @@ enum move_fault move__place(const struct code_file *file, const struct code_map 
 
 enum move_fault move__system_call(const struct code_file *file, const struct code_map *map,
                                   const struct code_function *function, uint64_t body,
-                                  uint64_t system_call, struct heurt_plan *plan)
+                                  uint64_t system_call, int number, struct heurt_plan *plan)
 {
-    struct move move = {
-        .file = file, .function = function, .body = body, .system_call = system_call, .plan = plan};
+    struct move move = {.file = file,
+                        .function = function,
+                        .body = body,
+                        .system_call = system_call,
+                        .number = number,
+                        .plan = plan};
     decoder__start(&move.decoder);
     *plan = (struct heurt_plan){.address = body, .mechanism = HEURT_MECHANISM_SYSTEM_CALL};
     /* Who enters behind what is overwritten would make the call unseen. */

@@ -37,11 +37,12 @@ enum move_fault move__place(const struct code_file *file, const struct code_map 
                             const struct code_function *function, uint64_t body,
                             struct heurt_plan *plan);
 
+#define MOVE_ANY_CALL (-1)
 /* The same for instructions from body on that hold the system call at system_call, a little further
  * on: the moved code asks the runtime when it is futex(2) (HEURT_MECHANISM_SYSTEM_CALL). At most
  * four instructions before it may be moved. */
 enum move_fault move__system_call(const struct code_file *file, const struct code_map *map,
                                   const struct code_function *function, uint64_t body,
-                                  uint64_t system_call, struct heurt_plan *plan);
+                                  uint64_t system_call, int number, struct heurt_plan *plan);
 
 #endif

@@ -161,6 +161,7 @@ static void add_function(struct maker *maker, struct process_module *module,
         return;
     }
     planned.name = name;
+    planned.module = (size_t)(module - (struct process_module *)maker->image.modules.items);
     struct argument_choice choice = {.refusals = VEC_OF(struct argument_refusal)};
     arguments__choose(&maker->arguments, module, function, &choice);
     planned.argument_names = choice.names;
@@ -290,9 +291,10 @@ static void refuse_unused_arguments(struct maker *maker)
 
 /* ---- inline system calls --------------------------------------------------------------------- */
 
-static void add_system_calls(struct plan *plan, const struct trace_module *module,
+static void add_system_calls(struct plan *plan, const struct trace_module *modules, size_t index,
                              const char *cache)
 {
+    const struct trace_module *module = &modules[index];
     struct function_info *info;
     struct error error;
     const char *slash = strrchr(module->path, '/');
@@ -305,28 +307,31 @@ static void add_system_calls(struct plan *plan, const struct trace_module *modul
     function_info__system_calls(info, &calls);
     VEC_EACH (call, &calls, struct heurt_plan) {
         move_to(call, module->bias);
-        vec__push(&plan->functions,
-                  &(struct planned_function){*call, memory__text("system call"), memory__text("")});
+        vec__push(&plan->functions, &(struct planned_function){*call, memory__text("system call"),
+                                                               memory__text(""), index});
     }
     vec__free(&calls);
     function_info__close(info);
 }
 
-static struct plan *new_plan(void)
+static struct plan *new_plan(const struct trace_module *modules, size_t module_count)
 {
     struct plan *plan = memory__zeroed(1, sizeof *plan);
     plan->functions = VEC_OF(struct planned_function);
     plan->refusals = VEC_OF(struct refused_function);
     plan->unmatched = VEC_OF(struct refused_function);
+    plan->biases = VEC_OF(uint64_t);
+    for (size_t i = 0; i < module_count; i++)
+        vec__push(&plan->biases, &modules[i].bias);
     return plan;
 }
 
 struct plan *plan__system_calls(const struct trace_module *modules, size_t module_count,
                                 const char *cache)
 {
-    struct plan *plan = new_plan();
+    struct plan *plan = new_plan(modules, module_count);
     for (size_t i = 0; i < module_count; i++)
-        add_system_calls(plan, &modules[i], cache);
+        add_system_calls(plan, modules, i, cache);
     return plan;
 }
 
@@ -337,7 +342,7 @@ int plan__make(const struct plan_request *request, const struct trace_module *mo
 {
     (void)error;
     struct maker maker = {.request = request};
-    maker.plan = new_plan();
+    maker.plan = new_plan(modules, module_count);
     process_image__start(&maker.image, modules, module_count, request->cache);
     patterns__start(&maker.patterns);
     argument_requests__start(&maker.arguments, &request->arguments);
@@ -354,6 +359,15 @@ int plan__make(const struct plan_request *request, const struct trace_module *mo
     process_image__free(&maker.image);
     *plan = maker.plan;
     return 0;
+}
+
+void plan__move(struct plan *plan, const struct trace_module *modules, size_t module_count)
+{
+    uint64_t *biases = plan->biases.items;
+    VEC_EACH (function, &plan->functions, struct planned_function)
+        move_to(&function->plan, modules[function->module].bias - biases[function->module]);
+    for (size_t i = 0; i < module_count; i++)
+        biases[i] = modules[i].bias;
 }
 
 static void free_refusals(struct vec *refusals)
@@ -377,5 +391,6 @@ void plan__free(struct plan *plan)
     vec__free(&plan->functions);
     free_refusals(&plan->refusals);
     free_refusals(&plan->unmatched);
+    vec__free(&plan->biases);
     free(plan);
 }

@@ -33,6 +33,7 @@ struct planned_function {
     struct heurt_plan plan;
     char *name;           /* demangled */
     char *argument_names; /* joined by ',' */
+    size_t module;        /* index among those that the plan is for */
 };
 
 struct refused_function {
@@ -42,6 +43,7 @@ struct refused_function {
 struct plan {
     struct vec functions; /* struct planned_function */
     struct vec refusals;  /* struct refused_function */
+    struct vec biases;    /* uint64_t, of each of the modules that it is for */
     struct vec
         unmatched; /* struct refused_function: what was asked for and is not in these modules;
                       another image, or a library that is loaded later, may have it */
@@ -55,6 +57,8 @@ int plan__make(const struct plan_request *request, const struct trace_module *mo
  * plan_request. What cannot be read or moved is left out. */
 struct plan *plan__system_calls(const struct trace_module *modules, size_t module_count,
                                 const char *cache);
+/* Makes the plan one for a process that has the same files, in the same order, at other places. */
+void plan__move(struct plan *plan, const struct trace_module *modules, size_t module_count);
 void plan__free(struct plan *plan);
 
 #endif

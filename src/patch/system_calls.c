@@ -33,7 +33,14 @@ bool system_calls__may_be_in(const char *path)
 
 /* ---- which there are ------------------------------------------------------------------------- */
 
-#define NUMBER_UNKNOWN (-1)
+#define NUMBER_UNKNOWN MOVE_ANY_CALL
+
+static bool is_told(int64_t number)
+{
+    return number == NUMBER_UNKNOWN || number == SYS_futex || number == SYS_prctl ||
+           number == SYS_seccomp || number == SYS_setuid || number == SYS_setreuid ||
+           number == SYS_setresuid;
+}
 
 /* The way through a function to one of its system calls. */
 struct system_call_walk {
@@ -116,11 +123,11 @@ static void consider(const struct code_file *file, const char *module, uint64_t 
         return;
     struct system_call_walk walk = {.number = NUMBER_UNKNOWN};
     decoder__start(&walk.decoder);
-    if (!walk_to(&walk, file, function, address) ||
-        (walk.number != NUMBER_UNKNOWN && walk.number != SYS_futex))
+    if (!walk_to(&walk, file, function, address) || !is_told(walk.number))
         return;
     struct inline_system_call *call = vec__push(calls, NULL);
-    *call = (struct inline_system_call){.function = function, .address = address};
+    *call = (struct inline_system_call){
+        .function = function, .address = address, .number = (int)walk.number};
     call->starts[call->start_count++] = address;
     for (unsigned i = 0; i < walk.count; i++)
         call->starts[call->start_count++] = walk.last[i];
@@ -163,7 +170,7 @@ void system_calls__plan(const struct code_file *file, const struct code_map *map
             if (call->address + sizeof INSTRUCTION - call->starts[i] > MOVED_MAX)
                 break;
             if (move__system_call(file, map, call->function, call->starts[i], call->address,
-                                  &plan) ||
+                                  call->number, &plan) ||
                 overlaps(plans, &plan))
                 continue;
             vec__push(plans, &plan);

@@ -22,6 +22,8 @@
 #define REQUEST_BYTES_MAX (16u << 20)
 #define REQUEST_SECONDS 1
 
+#define FOR_SYSTEM_CALLS UINT64_MAX /* in place of how many functions are asked for */
+
 #define SAID_AT_MOST 3u /* of what was asked for and is nowhere */
 
 struct unmatched {
@@ -61,6 +63,7 @@ int planner__open(struct planner *planner, const char *directory,
     planner->choices = VEC_OF(size_t);
     planner->paths = VEC_OF(char *);
     planner->waiting = VEC_OF(int);
+    kept_plans__start(&planner->kept);
     planner->path = memory__format("%s/" HEURT_SOCKET_FILE, directory);
     planner->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int code = planner->fd < 0 ? -errno : bind_in(planner->fd, directory);
@@ -84,6 +87,7 @@ void planner__close(struct planner *planner)
     VEC_EACH (fd, &planner->waiting, int)
         close(*fd);
     vec__free(&planner->waiting);
+    kept_plans__free(&planner->kept);
     if (planner->path)
         unlink(planner->path);
     free(planner->path);
@@ -343,24 +347,40 @@ static void remember(struct planner *planner, uint32_t process, const struct pla
 }
 
 /* Its modules are planned for again when functions are asked for. */
-static void plan_system_calls(const struct planner *planner, int fd, const struct vec *modules)
+static void plan_system_calls(struct planner *planner, int fd, const struct vec *modules)
 {
-    struct plan *plan = plan__system_calls(modules->items, modules->count, planner->request->cache);
+    struct plan *plan =
+        kept_plans__find(&planner->kept, FOR_SYSTEM_CALLS, modules->items, modules->count);
+    if (!plan) {
+        plan = plan__system_calls(modules->items, modules->count, planner->request->cache);
+        kept_plans__keep(&planner->kept, plan);
+    }
     send_plan(fd, plan);
-    plan__free(plan);
+}
+
+/* Those who wait are told meanwhile that it is being made. */
+static int make_plan(struct planner *planner, const struct vec *modules, struct plan **plan,
+                     struct error *error)
+{
+    pthread_t signs;
+    bool gives_signs = signs__begin(planner, &signs);
+    int code = plan__make(planner->request, modules->items, modules->count, plan, error);
+    if (gives_signs)
+        signs__end(planner, signs);
+    if (code == 0)
+        kept_plans__keep(&planner->kept, *plan);
+    return code;
 }
 
 static int plan_functions(struct planner *planner, int fd, uint32_t process, struct vec *modules,
                           struct trace_writer *writer, struct error *error)
 {
-    struct plan *plan = NULL;
-    pthread_t signs;
     if (planner->is_chosen)
         drop_taken(planner, process, modules);
-    bool gives_signs = signs__begin(planner, &signs);
-    int code = plan__make(planner->request, modules->items, modules->count, &plan, error);
-    if (gives_signs)
-        signs__end(planner, signs);
+    /* What is asked for grows, where it is chosen. */
+    struct plan *plan = kept_plans__find(&planner->kept, planner->request->functions.count,
+                                         modules->items, modules->count);
+    int code = plan ? 0 : make_plan(planner, modules, &plan, error);
     if (code < 0)
         return code;
     VEC_EACH (refusal, &plan->refusals, struct refused_function)
@@ -373,7 +393,6 @@ static int plan_functions(struct planner *planner, int fd, uint32_t process, str
     if (planner->remembers)
         remember(planner, process, plan);
     send_plan(fd, plan);
-    plan__free(plan);
     return 0;
 }
 

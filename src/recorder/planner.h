@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "format/writer.h"
 #include "patch/plan.h"
+#include "recorder/kept_plans.h"
 
 /* What stood where a process was told to write a jump. */
 struct given_patch {
@@ -24,7 +25,8 @@ struct planner {
     int done;    /* eventfd: the plan is made */
     const char *library; /* the runtime's file, which processes of the session have mapped */
     const struct plan_request *request;
-    unsigned answers;     /* plans made so far */
+    struct kept_plans kept;
+    unsigned answers;     /* given so far */
     struct vec unmatched; /* struct unmatched: what some of them did not find */
     struct vec paths;     /* char *: of the modules that they searched, each once */
     bool is_chosen;       /* the functions were chosen by heurt: nobody asked that each be found */

@@ -262,6 +262,7 @@ long heurt_futex(long number, long address, long operation, long c, long d, long
 /* The stack as heurt_system_call_stub leaves it, lowest address first. */
 struct inline_call {
     uint64_t rbx, r9, r8, r10, rdx, rsi, rdi;
+    uint64_t number; /* rax: the lower half is the call's */
     uint64_t flags;
     uint64_t back; /* into the moved code */
     uint64_t site; /* behind the call */
@@ -286,21 +287,29 @@ static __attribute__((noinline)) long inline_wait(struct thread *thread,
     return result;
 }
 
-/* futex(2) by an instruction of the program's own: what rax shall be. What does not wait is left to
- * the moved code, because a return for which the call came before a system call is not predicted.
- */
-long heurt_inline_futex(struct inline_call *call);
-long heurt_inline_futex(struct inline_call *call)
+/* futex(2), what limits system calls, or what changes the user, by an instruction of the program's
+ * own: what rax shall be. What needs nothing done after it is left to the moved code, because a
+ * return for which the call came before a system call is not predicted. */
+long heurt_inline_call(struct inline_call *call);
+long heurt_inline_call(struct inline_call *call)
 {
     struct thread *thread = &heurt_thread;
+    long number = (uint32_t)call->number, result;
     if (!is_on_thread_stack(thread, call))
         thread = NULL;
-    if (futex__waits((int)call->rsi & FUTEX_CMD_MASK))
+    if (number != SYS_futex) {
+        if (thread &&
+            caging__call(number,
+                         (const long[6]){(long)call->rdi, (long)call->rsi, (long)call->rdx,
+                                         (long)call->r10, (long)call->r8, (long)call->r9},
+                         &result))
+            return result;
+    } else if (futex__waits((int)call->rsi & FUTEX_CMD_MASK))
         return inline_wait(thread, call);
-    if (thread)
+    else if (thread)
         futex__begins(call->site, call->rdi, call->rsi);
     call->back -= HEURT_SYSTEM_CALL_BACK;
-    return SYS_futex;
+    return number;
 }
 
 long heurt_early_syscall(long number, long a, long b, long c, long d, long e, long f);

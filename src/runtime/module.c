@@ -78,6 +78,22 @@ static void mark_connect(const struct dl_phdr_info *info)
                             info->dlpi_phdr[i].p_memsz);
 }
 
+/* Pages of other segments between two of code would not be left as they are. */
+static struct known_module known_as(const struct heurt_module *module,
+                                    const struct dl_phdr_info *info)
+{
+    struct known_module known = {module->start, module->end, module->bias, .seen = true};
+    unsigned count = 0;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        if (header->p_type != PT_LOAD || !(header->p_flags & PF_X))
+            continue;
+        known.code_start = info->dlpi_addr + header->p_vaddr;
+        known.code_end = known.code_start + (count++ ? 0 : header->p_memsz);
+    }
+    return known;
+}
+
 static struct heurt_module describe(const struct dl_phdr_info *info)
 {
     struct heurt_module module = {.tick = clock__tick(), .bias = info->dlpi_addr, .start = ~0ull};
@@ -109,8 +125,7 @@ static int visit(struct dl_phdr_info *info, size_t size, void *data)
                   (struct text_part[]){{&module, sizeof module}, {path, strlen(path) + 1}}, 2);
     keep(data, &module, path);
     mark_connect(info);
-    heurt_state.modules[heurt_state.module_count++] =
-        (struct known_module){module.start, module.end, module.bias, true};
+    heurt_state.modules[heurt_state.module_count++] = known_as(&module, info);
     return 0;
 }
 
@@ -194,6 +209,58 @@ void module__scan(void)
         ask(&walk, HEURT_PLAN_SYSTEM_CALLS);
     heurt_thread.inside--;
     scan__end();
+}
+
+/* ---- filters of system calls ----------------------------------------------------------------- */
+
+/* More code than this is not looked through: it would cost the start of a program too much. */
+#define CODE_LOOKED_AT_MAX (1u << 20)
+/* The number is put into eax so near the call. */
+#define NUMBER_DISTANCE 48
+
+static bool is_caging(unsigned number)
+{
+    return number == SYS_seccomp || number == SYS_prctl || number == SYS_setuid ||
+           number == SYS_setreuid || number == SYS_setresuid;
+}
+
+/* mov $number, %eax, a little before a system call at end. */
+static bool sets_number(const uint8_t *begin, const uint8_t *end)
+{
+    const uint8_t *at = end - begin > NUMBER_DISTANCE ? end - NUMBER_DISTANCE : begin;
+    for (; end - at >= 5; at++)
+        if (at[0] == 0xb8 && !at[3] && !at[4] && is_caging(at[1] | (unsigned)at[2] << 8))
+            return true;
+    return false;
+}
+
+static bool may_cage_itself(const uint8_t *code, size_t bytes)
+{
+    const uint8_t *end = code + bytes;
+    for (const uint8_t *at = code; (at = memchr(at, 0x05, (size_t)(end - at))); at++)
+        if (at > code && at[-1] == 0x0f && sets_number(code, at - 1))
+            return true;
+    return false;
+}
+
+/* The program itself comes first; libraries use libc. */
+static int visit_program(struct dl_phdr_info *info, size_t size, void *found)
+{
+    (void)size;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        if (header->p_type == PT_LOAD && header->p_flags & PF_X && header->p_flags & PF_R &&
+            header->p_filesz <= CODE_LOOKED_AT_MAX &&
+            may_cage_itself((const uint8_t *)info->dlpi_addr + header->p_vaddr, header->p_filesz))
+            *(bool *)found = true;
+    }
+    return 1;
+}
+
+void module__expect_filters(void)
+{
+    if (heurt_state.session->flags & HEURT_SESSION_CALLS)
+        dl_iterate_phdr(visit_program, &heurt_state.sees_system_calls);
 }
 
 static int visit_for_system_calls(struct dl_phdr_info *info, size_t size, void *data)

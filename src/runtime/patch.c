@@ -72,18 +72,32 @@ static bool rel32(uint64_t target, uint64_t from, int32_t *field)
     return distance == *field;
 }
 
-bool code__write_jump(uint8_t *address, const void *target)
+/* Where the code may be written to; false: the system does not let it. */
+static bool put_jump(uint8_t *address, const void *target)
 {
-    uint64_t page = (uint64_t)address & ~4095ull;
-    uint64_t bytes = (((uint64_t)address + HEURT_PATCH_BYTES + 4095) & ~4095ull) - page;
     int32_t distance;
-    if (!rel32((uint64_t)target, (uint64_t)address + HEURT_PATCH_BYTES, &distance) ||
-        RAW3(mprotect, page, bytes, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
+    if (!rel32((uint64_t)target, (uint64_t)address + HEURT_PATCH_BYTES, &distance))
         return false;
     address[0] = 0xe9;
     bytes__copy(address + 1, &distance, sizeof distance);
-    RAW3(mprotect, page, bytes, PROT_READ | PROT_EXEC);
     return true;
+}
+
+/* The pages from the jump at first to that at last. */
+static bool protect_code(const uint8_t *first, const uint8_t *last, int protection)
+{
+    uint64_t page = (uint64_t)first & ~4095ull;
+    uint64_t bytes = (((uint64_t)last + HEURT_PATCH_BYTES + 4095) & ~4095ull) - page;
+    return RAW3(mprotect, page, bytes, protection) == 0;
+}
+
+bool code__write_jump(uint8_t *address, const void *target)
+{
+    if (!protect_code(address, address, PROT_READ | PROT_WRITE | PROT_EXEC))
+        return false;
+    bool done = put_jump(address, target);
+    protect_code(address, address, PROT_READ | PROT_EXEC);
+    return done;
 }
 
 /* ---- what stub.S calls ----------------------------------------------------------------------- */
@@ -444,6 +458,53 @@ static void refuse(const struct heurt_plan *plan, const char *reason)
     define__refusal((const char *)(plan + 1), "", reason);
 }
 
+static uint8_t *place_of(const struct heurt_plan *plan)
+{
+    return (uint8_t *)plan->address + plan->skip;
+}
+
+/* The code of a module that may be written to. */
+struct open_code {
+    const uint8_t *first, *last; /* jumps; NULL: each is to be written by itself */
+};
+
+/* All at once where the module has one segment of code: each change of protection costs more than
+ * all else that a patch does, and is told to who counts mappings. */
+static struct open_code code__open(const struct known_module *module, uint8_t *plans, uint8_t *end)
+{
+    struct open_code open = {0};
+    for (uint8_t *at = plans; at < end; at += ((struct heurt_plan *)at)->bytes) {
+        const struct heurt_plan *plan = (void *)at;
+        const uint8_t *place = place_of(plan);
+        if (plan->reserved)
+            continue;
+        if ((uint64_t)place < module->code_start ||
+            (uint64_t)place + HEURT_PATCH_BYTES > module->code_end)
+            return (struct open_code){0};
+        open.first = open.first && open.first < place ? open.first : place;
+        open.last = open.last > place ? open.last : place;
+    }
+    if (!open.first || !protect_code(open.first, open.last, PROT_READ | PROT_WRITE | PROT_EXEC))
+        return (struct open_code){0};
+    return open;
+}
+
+static void write_jumps(const struct known_module *module, uint8_t *plans, uint8_t *end,
+                        uint8_t *code, size_t each)
+{
+    struct open_code open = code__open(module, plans, end);
+    for (uint8_t *at = plans; at < end; at += ((struct heurt_plan *)at)->bytes) {
+        struct heurt_plan *plan = (void *)at;
+        if (plan->reserved)
+            continue;
+        if (!(open.first ? put_jump : code__write_jump)(place_of(plan), code))
+            refuse(plan, "the system does not let its code be changed");
+        code += each;
+    }
+    if (open.first)
+        protect_code(open.first, open.last, PROT_READ | PROT_EXEC);
+}
+
 /* The plans that lie in one module, from *at on, which is left at the first of the next one. */
 static void apply_to_module(const struct known_module *module, uint8_t **at, uint8_t *end)
 {
@@ -471,17 +532,8 @@ static void apply_to_module(const struct known_module *module, uint8_t **at, uin
             code += each;
         ((struct heurt_plan *)plan)->reserved = reason != NULL;
     }
-    if (!memory || !near__seal(memory, count * each))
-        return;
-    code = memory;
-    for (uint8_t *plan = first; plan < *at; plan += ((struct heurt_plan *)plan)->bytes) {
-        struct heurt_plan *one = (void *)plan;
-        if (one->reserved)
-            continue;
-        if (!code__write_jump((uint8_t *)one->address + one->skip, code))
-            refuse(one, "the system does not let its code be changed");
-        code += each;
-    }
+    if (memory && near__seal(memory, count * each))
+        write_jumps(module, first, *at, memory, each);
 }
 
 void patch__modules(const void *definitions, size_t bytes, unsigned count,

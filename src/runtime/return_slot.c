@@ -265,20 +265,44 @@ static struct return_slot *later(struct return_slot *a, struct return_slot *b)
     return !a || (int64_t)(b->tick - a->tick) >= 0 ? b : a;
 }
 
-/* What a return address, or rbx, would be without the stubs. */
+/* What a way from record to record comes by again (Brent 1980): words that functions have left on
+ * the stack lead to records that were put to other uses since, and these may lead in a circle. */
+struct circle {
+    uint64_t mark;
+    unsigned steps, steps_to_mark;
+};
+
+static bool circle__is_closed(struct circle *circle, uint64_t place)
+{
+    if (place == circle->mark)
+        return true;
+    if (circle->steps++ >= circle->steps_to_mark)
+        *circle = (struct circle){.mark = place, .steps_to_mark = 2 * circle->steps_to_mark + 1};
+    return false;
+}
+
+/* What a return address, or rbx, would be without the stubs; 0: nobody knows. */
 static uint64_t true_caller(const struct return_slot *call)
 {
+    struct circle circle = {0};
     const struct return_slot *outer;
-    while ((outer = call__outer(call)))
+    while ((outer = call__outer(call))) {
+        if (circle__is_closed(&circle, (uint64_t)outer))
+            return 0;
         call = outer;
+    }
     return call->caller;
 }
 
 static uint64_t true_rbx(uint64_t rbx)
 {
+    struct circle circle = {0};
     const struct return_slot *call;
-    while ((call = call_at(rbx)))
+    while ((call = call_at(rbx))) {
+        if (circle__is_closed(&circle, rbx))
+            return 0;
         rbx = call->rbx;
+    }
     return rbx;
 }
 

@@ -156,7 +156,8 @@ struct gone_code {
 #define MODULES_MAX 2048
 struct known_module {
     uint64_t start, end, bias;
-    bool seen; /* in the walk that is under way */
+    uint64_t code_start, code_end; /* its segment of code; equal: it has several, or none */
+    bool seen;                     /* in the walk that is under way */
 };
 
 /* What a new thread needs before it runs the program's function: taken by its creator, given back
@@ -565,6 +566,10 @@ static inline bool thread__in_seccomp(const struct thread *thread)
                     (heurt_state.seccomp_some && !thread->started && !thread->roams));
 }
 
+/* Makes a system call that limits those of the program, or changes its user, with what has to be
+ * done before and after it; *result is the kernel's. False: it is none of these (seccomp.c). */
+bool caging__call(long number, const long arguments[6], long *result);
+
 /* Whether the program has had no second thread yet, as far as its libc tells that. */
 extern char __libc_single_threaded __attribute__((weak));
 static inline bool program__is_single_threaded(void)
@@ -710,6 +715,9 @@ void *bytes__copy(void *to, const void *from, size_t count);
 /* Defines modules that are new, notes those that are gone, patches what the recorder plans in the
  * new ones. Calls libc (dl_iterate_phdr). */
 void module__scan(void);
+/* Looks whether the program limits its own system calls, or changes its user, by instructions of
+ * its own, which are then led through the runtime from the first scan on. */
+void module__expect_filters(void);
 /* From now on the system calls that modules make inline and that may be futex(2) are seen: those of
  * the modules that there are, if the program has no second thread yet, and of later ones as they
  * come. To be called before a thread is made; costs nothing when that was done. */

@@ -4,7 +4,8 @@
  * Before the filter is set, the thread is given its largest chunk; then it writes until that is
  * full, and what comes later is only counted.  Threads that it creates are held too, and have no
  * chunk at all.  One that is set for all threads is set when none of them is within a call of the
- * runtime's (other_threads.c).  A filter that is set without libc's syscall or prctl is not seen.
+ * runtime's (other_threads.c).  A filter that is set by an instruction of the program's own is seen
+ * where that was found before it ran (module.c).
  */
 #include "runtime/other_threads.h"
 #include "runtime/real.h"
@@ -66,18 +67,37 @@ static void seccomp__open(struct thread *thread, bool for_all)
         heurt_state.in_seccomp = false;
 }
 
-long heurt_caging_call(long number, long a, long b, long c, long d, long e, long f);
-long heurt_caging_call(long number, long a, long b, long c, long d, long e, long f)
+/* The call, with what has to be done before and after it. by_libc: as its syscall returns. */
+static long call_caged(long number, const long arguments[6], enum seccomp seccomp, bool by_libc)
 {
+    const long *a = arguments;
     struct thread *thread = &heurt_thread;
-    bool for_all = number == SYS_seccomp && b & SECCOMP_FILTER_FLAG_TSYNC;
-    bool closed = seccomp__close(thread, seccomp_of(number, a, b, c), for_all);
-    long result = REAL(syscall)(number, a, b, c, d, e, f);
+    bool for_all = number == SYS_seccomp && a[1] & SECCOMP_FILTER_FLAG_TSYNC;
+    bool closed = seccomp__close(thread, seccomp, for_all);
+    long result = by_libc ? REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5])
+                          : raw__call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (closed && result < 0)
         seccomp__open(thread, for_all);
     if (number == SYS_setuid || number == SYS_setreuid || number == SYS_setresuid)
         user__changed(result);
     return result;
+}
+
+long heurt_caging_call(long number, long a, long b, long c, long d, long e, long f);
+long heurt_caging_call(long number, long a, long b, long c, long d, long e, long f)
+{
+    return call_caged(number, (const long[6]){a, b, c, d, e, f}, seccomp_of(number, a, b, c), true);
+}
+
+bool caging__call(long number, const long arguments[6], long *result)
+{
+    bool is_filter = number == SYS_seccomp || number == SYS_prctl;
+    enum seccomp seccomp =
+        is_filter ? seccomp_of(number, arguments[0], arguments[1], arguments[2]) : CAGE_NONE;
+    if (is_filter && !seccomp)
+        return false;
+    *result = call_caged(number, arguments, seccomp, false);
+    return true;
 }
 
 EXPORT int prctl(int option, ...)

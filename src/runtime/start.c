@@ -281,6 +281,7 @@ __attribute__((constructor)) static void start(void)
         kernel__calibrate();
         define__process(HEURT_NO_SERIAL);
         environment__clean();
+        module__expect_filters();
         module__scan();
         module__watch_loader();
         end_key__set(&heurt_state);

@@ -526,11 +526,12 @@ heurt_system_call_stub:
         lea     16(%rcx), %rcx
         push    %rcx
         .cfi_adjust_cfa_offset 8
+        mov     %rax, %r11                              /* the number of the call */
         lahf
         seto    %al
         push    %rax
         .cfi_adjust_cfa_offset 8
-        .irp    register, rdi, rsi, rdx, r10, r8, r9, rbx
+        .irp    register, r11, rdi, rsi, rdx, r10, r8, r9, rbx
         push    %\register
         .cfi_adjust_cfa_offset 8
         .endr
@@ -540,7 +541,7 @@ heurt_system_call_stub:
         .cfi_def_cfa_register %rbx
         and     $-16, %rsp
         cld
-        call    heurt_inline_futex
+        call    heurt_inline_call
         mov     %rbx, %rsp
         .cfi_def_cfa_register %rsp
         mov     %rax, %r11
@@ -549,6 +550,8 @@ heurt_system_call_stub:
         .cfi_adjust_cfa_offset -8
         .endr
         .cfi_restore %rbx
+        pop     %rax                                    /* the number, once more */
+        .cfi_adjust_cfa_offset -8
         pop     %rax
         .cfi_adjust_cfa_offset -8
         add     $0x7f, %al                              /* sets OF where it was */

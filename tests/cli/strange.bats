@@ -95,6 +95,11 @@ int main(int count, char **argument)
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
     else if (!strcmp(how, "prctl"))
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+    else if (!strcmp(how, "instruction")) {
+        long result = SYS_seccomp;
+        __asm__ volatile("syscall" : "+a"(result)
+            : "D"(SECCOMP_SET_MODE_FILTER), "S"(0L), "d"(&program) : "rcx", "r11", "memory");
+    }
     else
         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                 strcmp(how, "all") ? 0 : SECCOMP_FILTER_FLAG_TSYNC, &program);
@@ -113,7 +118,7 @@ C
 @test "a program that lets only its own system calls through goes on, what is lost is told" {
     caged
     local how option
-    for how in prctl seccomp all strict; do
+    for how in prctl seccomp all strict instruction; do
         for option in '--stack-every=0' '--stack-every=1' '-f*'; do
             record -o t "$option" ./caged "$how"
             expect_status 4

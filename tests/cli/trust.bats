@@ -71,7 +71,7 @@ static int child(int inlined)
     size_t bytes = 0;
     long result;
     if (inlined)
-        __asm__ volatile("syscall" : "=a"(result) : "a"(105L), "D"(65534L) : "rcx", "r11", "memory");
+        __asm__ volatile("syscall" : "=a"(result) : "a"(*(volatile long[]){105}), "D"(65534L) : "rcx", "r11", "memory");
     else
         result = setuid(65534);
     char *file = events(&bytes);
@@ -323,7 +323,7 @@ int main(int argc, char **argv)
 {
     long result;
     if (argc > 1) /* gives up root where nobody looks */
-        __asm__ volatile("syscall" : "=a"(result) : "a"(105L), "D"(65534L) : "rcx", "r11", "memory");
+        __asm__ volatile("syscall" : "=a"(result) : "a"(*(volatile long[]){105}), "D"(65534L) : "rcx", "r11", "memory");
     pthread_t thread;
     pthread_create(&thread, 0, run, 0);
     run(0);

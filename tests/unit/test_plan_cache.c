@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "patch/plan.h"
 #include "patch/plan_cache.h"
+#include "recorder/kept_plans.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -104,12 +105,18 @@ static void take_contents_away(const struct scene *scene)
     assert_int_equal(utimensat(AT_FDCWD, scene->module, times, 0), 0);
 }
 
-static struct plan *plan(const struct scene *scene, const char *pattern, char *cache)
+static struct trace_module module_at(const struct scene *scene, uint64_t bias)
 {
-    struct trace_module module = {.path = scene->module,
-                                  .bias = 0x7000000,
-                                  .build_id = scene->build_id,
-                                  .build_id_bytes = scene->build_id_bytes};
+    return (struct trace_module){.path = scene->module,
+                                 .bias = bias,
+                                 .build_id = scene->build_id,
+                                 .build_id_bytes = scene->build_id_bytes};
+}
+
+static struct plan *plan_at(const struct scene *scene, const char *pattern, char *cache,
+                            uint64_t bias)
+{
+    struct trace_module module = module_at(scene, bias);
     struct plan_request request = {VEC_OF(char *), VEC_OF(char *), VEC_OF(struct plan_arguments),
                                    cache};
     struct plan *result = NULL;
@@ -118,6 +125,11 @@ static struct plan *plan(const struct scene *scene, const char *pattern, char *c
     assert_int_equal(plan__make(&request, &module, 1, &result, &error), 0);
     vec__free(&request.functions);
     return result;
+}
+
+static struct plan *plan(const struct scene *scene, const char *pattern, char *cache)
+{
+    return plan_at(scene, pattern, cache, 0x7000000);
 }
 
 static void assert_same_refusals(const struct vec *left, const struct vec *right)
@@ -197,6 +209,36 @@ static void what_was_kept_grows_with_what_is_asked(void **state)
     }
     assert_plans(&scene, scene.cache, expected);
     plan__free(expected);
+    end(&scene);
+}
+
+static void what_was_planned_in_the_session_is_moved_to_where_the_file_is(void **state)
+{
+    (void)state;
+    enum { ALL = 1, OTHERS = 2 };
+    const uint64_t places[] = {0x7000000, 0x12345000, 0x7fff12345000, 0x7000000};
+    struct kept_plans kept;
+    struct scene scene;
+    start(&scene);
+    kept_plans__start(&kept);
+    struct trace_module module = module_at(&scene, places[0]);
+    assert_null(kept_plans__find(&kept, ALL, &module, 1));
+    kept_plans__keep(&kept, plan_at(&scene, "*", NULL, places[0]));
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        module.bias = places[i];
+        struct plan *expected = plan_at(&scene, "*", NULL, places[i]);
+        struct plan *found = kept_plans__find(&kept, ALL, &module, 1);
+        assert_non_null(found);
+        assert_true(found->functions.count > 0);
+        assert_same(found, expected);
+        plan__free(expected);
+    }
+    assert_null(kept_plans__find(&kept, OTHERS, &module, 1));
+    struct trace_module twice[] = {module, module};
+    assert_null(kept_plans__find(&kept, ALL, twice, 2));
+    assert_int_equal(truncate(scene.module, 10), 0); /* another file */
+    assert_null(kept_plans__find(&kept, ALL, &module, 1));
+    kept_plans__free(&kept);
     end(&scene);
 }
 
@@ -368,6 +410,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_kept_gives_the_same_plan),
         cmocka_unit_test(what_was_kept_grows_with_what_is_asked),
+        cmocka_unit_test(what_was_planned_in_the_session_is_moved_to_where_the_file_is),
         cmocka_unit_test(what_is_damaged_is_not_used),
         cmocka_unit_test(what_is_damaged_is_replaced),
         cmocka_unit_test(what_others_may_write_is_not_used),

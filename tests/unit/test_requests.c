@@ -133,6 +133,23 @@ static void who_uses_no_network_serves_nobody(void **state)
     assert_null(requests_of(scene));
 }
 
+/* Each message is waited for in a call that nobody knows as a wait for work. */
+static void many_messages_between_two_waits_are_no_request(void **state)
+{
+    struct scene *scene = *state;
+    scene__start(scene, 0, 1000);
+    wait_for_work(scene, 1100, 1200);
+    for (uint64_t i = 0; i < 100; i++)
+        answer(scene, 1210 + 20 * i, 1220 + 20 * i);
+    wait_for_work(scene, 3300, 3400);
+    scene__end(scene, 0, 3500);
+    struct requests *requests = requests_of(scene);
+    assert_non_null(requests);
+    assert_int_equal(requests->count, 0);
+    assert_int_equal(requests->slowest.count, 0);
+    requests_analysis.free(requests);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +161,8 @@ int main(void)
                                         scene__teardown),
         cmocka_unit_test_setup_teardown(who_uses_no_network_serves_nobody, scene__setup,
                                         scene__teardown),
+        cmocka_unit_test_setup_teardown(many_messages_between_two_waits_are_no_request,
+                                        scene__setup, scene__teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,9 @@
 
 #define STRETCHES_A_REQUEST 4096u /* more are put together */
 #define NEVER UINT64_MAX
+/* Of messages, in the middle. With more of them the waits for work that are known are not those
+ * that requests lie between: a thread that blocks in read for each message of one connection. */
+#define CALLS_A_REQUEST 20
 
 struct requests_walk {
     const struct trace *trace;
@@ -18,6 +21,7 @@ struct requests_walk {
     struct vec waits_as;     /* unsigned, by the class's number: a state */
     struct vec durations_ns; /* uint64_t, of all requests */
     struct vec slowest;      /* struct served_request, not sorted */
+    uint64_t calls;          /* of the network, in what was done between waits for work */
 };
 
 /* One thread's. */
@@ -143,7 +147,10 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
     uint64_t end_ns = since_start(part, occurrence->end);
     if (state == STATE_IDLE)
         return take_idle(part, begin_ns, end_ns);
-    part->uses_network |= entry->fold.component == COMPONENT_NETWORK;
+    if (entry->fold.component == COMPONENT_NETWORK) {
+        part->uses_network = true;
+        part->walk->calls++;
+    }
     thread_states__add_wait(&part->states, state, begin_ns, end_ns,
                             entry->what.at.kind == CLASS_YIELD);
     take_wait(part, number, occurrence->end);
@@ -255,9 +262,11 @@ static void *finish(void *self)
     struct requests_walk *walk = self;
     struct requests *requests = memory__zeroed(1, sizeof *requests);
     struct vec *all = &walk->durations_ns;
-    size_t count = all->count;
+    size_t count = walk->calls / CALLS_A_REQUEST <= all->count ? all->count : 0;
     vec__sort(all, by_size);
     vec__sort(&walk->slowest, by_duration);
+    if (!count)
+        walk->slowest.count = 0;
     *requests = (struct requests){.count = count, .slowest = walk->slowest};
     if (count) {
         requests->median_ns = *VEC_AT(all, uint64_t, count / 2);

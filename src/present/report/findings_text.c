@@ -150,10 +150,10 @@ static bool warn_that_it_was_full(const struct report *report, struct vec *warni
     const struct trace *whole = trace__whole(report->trace);
     char after[16], all[16];
     uint64_t from_ns, to_ns;
-    if (!whole || !trace__session(whole)->full_tick)
+    if (!whole || !trace__full_ns(whole))
         return false;
     trace__bounds_ns(whole, &from_ns, &to_ns);
-    uint64_t full_ns = trace__since_start_ns(whole, trace__session(whole)->full_tick);
+    uint64_t full_ns = trace__full_ns(whole);
     warn(warnings,
          memory__format("the trace was full after %s of %s: all that is told here is of that time; "
                         "a larger --max-size holds more of a run, --overhead 1%% records less",

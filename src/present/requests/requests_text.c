@@ -155,9 +155,10 @@ void requests__put_screen(const struct requests_report *shown, const struct styl
     text__head(shown->report, style, out);
     fputc('\n', out);
     if (!requests || !requests->count) {
-        paragraph__put(style, out, INK_PLAIN, "  ",
-                       "No requests: no thread waits for work from outside and uses the network "
-                       "in between.");
+        paragraph__put(
+            style, out, INK_PLAIN, "  ",
+            "No requests: no thread is seen to wait for work from outside and to use the "
+            "network a few times in between.");
         return;
     }
     paragraph__take(style, out, "  Requests: ", told(requests));
