@@ -5,6 +5,7 @@
 #include "analysis/outliers/outliers.h"
 #include "analysis/structure/outline.h"
 #include "analysis/structure/sequences.h"
+#include "analysis/timeline/wall_ledger.h"
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "cmd/command.h"
@@ -176,7 +177,7 @@ static int show_wanted(const struct tables_options *options, const struct result
     const struct table_subject subject = {
         report,     run__result(run, &threads_analysis),    &locks,
         &structure, run__result(run, &iterations_analysis), &points,
-        &whatif};
+        &whatif,    run__result(run, &wall_ledger_analysis)};
     size_t count = options->wanted.count;
     struct table_rows *rows = memory__zeroed(count, sizeof *rows);
     const char **columns = memory__zeroed(count, sizeof *columns);

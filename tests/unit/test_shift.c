@@ -76,7 +76,7 @@ struct noise {
 };
 
 static const struct noise noises[] = {
-    {"quiet", quiet, 0.9},         {"skewed", skewed, 0.9},    {"drifting", drifting, 0.9},
+    {"quiet", quiet, 0.9},         {"skewed", skewed, 0.9},   {"drifting", drifting, 0.9},
     {"neighbour", neighbour, 0.9}, {"restless", restless, 0},
 };
 #define NOISES (sizeof noises / sizeof *noises)
@@ -159,8 +159,7 @@ static void few_runs_are_too_few(void **context)
     (void)context;
     for (size_t count = 1; count <= 8; count++)
         for (int pairs = 0; pairs < 2; pairs++) {
-            struct shift shift =
-                shift__between(before, count, after, count, pairs, SHIFT_RISK);
+            struct shift shift = shift__between(before, count, after, count, pairs, SHIFT_RISK);
             bool is_enough = count >= 5;
             assert_int_equal(shift.verdict, is_enough ? SHIFT_MORE : SHIFT_TOO_FEW);
             assert_true(shift.middle == 10);

@@ -83,7 +83,8 @@ static struct ranks ranks__of_two(size_t n, size_t m)
     taken[0] = 1;
     for (size_t rank = 1; rank <= n + m; rank++)
         for (size_t t = rank < n ? rank : n; t > 0; t--)
-            for (size_t k = rank - t; k < width; k++) /* as the t-th it is rank - t above the least */
+            for (size_t k = rank - t; k < width;
+                 k++) /* as the t-th it is rank - t above the least */
                 taken[t * width + k] += taken[(t - 1) * width + k - (rank - t)];
     double ways = 0;
     for (size_t k = 0; k < width; k++)
@@ -140,8 +141,9 @@ static void finish(struct differences *differences)
 {
     qsort(differences->sorted, differences->count, sizeof *differences->sorted, order_doubles);
     for (size_t i = 0; i < differences->count; i++)
-        differences->statistic +=
-            differences->sorted[i] > 0 ? 1 : differences->sorted[i] == 0 ? 0.5 : 0;
+        differences->statistic += differences->sorted[i] > 0    ? 1
+                                  : differences->sorted[i] == 0 ? 0.5
+                                                                : 0;
 }
 
 static struct differences differences__of_two(const double *before, size_t n, const double *after,

@@ -8,12 +8,12 @@
  * the intervals those that belong to them (Hodges and Lehmann 1963, "Estimates of location based on
  * rank tests", Ann. Math. Statist. 34; Hollander, Wolfe, Chicken 2014, "Nonparametric statistical
  * methods", 3.1, 4.1): exact for any number of runs, and where no interval of that confidence
- * exists, there are too few runs. A bootstrap of medians has none of that: with five runs a side its
- * intervals hold the truth less often than they say (docs/compare.md has the figures).
+ * exists, there are too few runs. A bootstrap of medians has none of that: with five runs a side
+ * its intervals hold the truth less often than they say (docs/compare.md has the figures).
  *
- * Where the runs of both sides were made in turns, what drifts hits both runs of a pair: the test of
- * pairs then sees more. It sees less where nothing drifts; so both are made, each at half the risk,
- * from nine pairs on: fewer show nothing by themselves.
+ * Where the runs of both sides were made in turns, what drifts hits both runs of a pair: the test
+ * of pairs then sees more. It sees less where nothing drifts; so both are made, each at half the
+ * risk, from nine pairs on: fewer show nothing by themselves.
  *
  * In go doubles, out come doubles; nothing is kept. It stands on base/ alone. Any thread may call
  * it. Costs: n · m for n runs against m; at most SHIFT_EXACT a side are counted exactly, more by

@@ -16,6 +16,8 @@
 
 #include <stddef.h>
 
+struct wall_ledger;
+
 /* The analyses that a table is made of. */
 #define MADE_OF(...)                 \
     (const struct analysis *const[]) \
@@ -38,6 +40,7 @@ struct table_subject {
     const struct iterations *iterations;
     const struct points_report *points;
     const struct whatif_view *whatif;
+    const struct wall_ledger *wall;
 };
 
 struct table_source {
@@ -71,6 +74,8 @@ struct table_rows path_rows(const struct locks_report *locks);
 struct table_rows outline_rows(const struct structure_report *shown);
 struct table_rows phase_rows(const struct report *report, const struct iterations *iterations);
 struct table_rows point_rows(const struct points_report *shown);
+/* NULL: there are none. */
+struct table_rows wall_rows(const struct report *report, const struct wall_ledger *ledger);
 struct table_rows whatif_rows(const struct whatif_view *view);
 
 /* Whole documents, the caller's: heurt.report/1, heurt.locks/1. */
@@ -81,6 +86,6 @@ extern const struct table_source classes_source, class_threads_source, blockers_
     evidence_source, coverage_source, findings_source, threads_source, locks_source,
     lock_sites_source, lock_pairs_source, lock_waits_source, path_source, structure_source,
     iterations_source, iteration_threads_source, iteration_outliers_source, outliers_source,
-    whatif_source;
+    wall_source, whatif_source;
 
 #endif
