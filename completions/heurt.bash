@@ -3,8 +3,9 @@
 # Options of each command; those that take a value are listed again in _heurt_takes_value.
 _heurt_options() {
     case $1 in
-    record) echo '-o -f -F -M -A -q --output --function --functions-from --module --arguments --stack-every --stack-bytes --raw-stacks --redact-arguments --max-size --no-pack --aggregate --overhead --locks --choose-after --patience --no-choice --no-loops --no-kernel --instructions --hot --report --quiet --help' ;;
-    report) echo '-i --input --classes --slowest --threshold --width --key --ignore --forget --no-rules --class --coverage --audit --compare --slow --at --fast --median --from --last --to --thread --json --csv --html --help' ;;
+    record) echo '-o -f -F -M -A -q --output --function --functions-from --module --arguments --stack-every --stack-bytes --raw-stacks --redact-arguments --max-size --no-pack --aggregate --overhead --locks --choose-after --patience --no-choice --no-loops --no-kernel --instructions --hot --report --repeat --quiet --help' ;;
+    compare) echo '-o --output --table --fail-if --junit --class --width --json --csv --markdown --help' ;;
+    report) echo '-i --input --classes --slowest --threshold --width --key --ignore --forget --no-rules --class --coverage --audit --compare --slow --at --fast --median --from --last --to --thread --json --csv --html --fail-if --junit --help' ;;
     view) echo '-i --input --help' ;;
     locks) echo '-i --input --lock --site --min-wait --thread --from --to --path --dot --audit --width --json --csv --help' ;;
     structure) echo '-i --input --thread --depth --all --interesting --grammar --width --json --csv --help' ;;
@@ -21,7 +22,7 @@ _heurt_options() {
 _heurt_takes_value() {
     case $1 in
     -[ofFMAipt] | --functions-from | --module | --arguments | --machine | --stack-every | --stack-bytes | --max-size | --overhead | --locks | --choose-after | --patience | --threshold | --key | --ignore | \
-        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --threads | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html) return 0 ;;
+        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --threads | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html | --repeat | --table | --fail-if | --junit) return 0 ;;
     esac
     return 1
 }
@@ -84,7 +85,7 @@ _heurt_value() { # the value of option $1
 _heurt() {
     COMPREPLY=()
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='record report view locks structure whatif tables hot dump export check explain' verb=record from=1 program
+    local verbs='record report view locks structure whatif tables compare hot dump export check explain' verb=record from=1 program
     case " $verbs " in
     *" ${COMP_WORDS[1]} "*) ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]} from=2 ;;
     esac
@@ -114,6 +115,10 @@ _heurt() {
     fi
     case $verb in
     record | hot | check) _heurt_program "$COMP_CWORD" ;;
+    compare)
+        compopt -o filenames 2>/dev/null
+        _heurt_lines < <(compgen -d -- "$word")
+        ;;
     explain) _heurt_lines < <(compgen -W "$_heurt_words" -- "$word") ;;
     tables) _heurt_lines < <(compgen -W "$("${COMP_WORDS[0]}" tables --format csv 2>/dev/null |
         tail -n +2 | cut -d, -f1 | uniq)" -- "$word") ;;

@@ -1,6 +1,6 @@
 # fish completion for heurt(1)
 
-set -l verbs record report view locks structure whatif tables hot dump export check explain help
+set -l verbs record report view locks structure whatif tables compare hot dump export check explain help
 
 # The words after heurt, its command and its options: the program and its arguments.
 function __heurt_program_words
@@ -8,7 +8,7 @@ function __heurt_program_words
     set -e words[1]
     if contains -- "$words[1]" record hot check
         set -e words[1]
-    else if contains -- "$words[1]" report view locks structure whatif tables dump export explain help
+    else if contains -- "$words[1]" report view locks structure whatif tables compare dump export explain help
         return
     end
     while set -q words[1]
@@ -16,7 +16,7 @@ function __heurt_program_words
             case --
                 set -e words[1]
                 break
-            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --report --frequency --min --output
+            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --report --repeat --frequency --min --output
                 set -e words[1]
                 set -e words[1]
             case '-*'
@@ -36,7 +36,7 @@ end
 
 function __heurt_records
     __heurt_in_options
-    and not __fish_seen_subcommand_from report view locks structure whatif tables hot dump export check explain help
+    and not __fish_seen_subcommand_from report view locks structure whatif tables compare hot dump export check explain help
 end
 
 function __heurt_complete_program
@@ -56,6 +56,7 @@ complete -c heurt -n __fish_is_first_arg -a locks -d 'Say what threads did with 
 complete -c heurt -n __fish_is_first_arg -a structure -d 'Show the shape of the program: its loops and their times'
 complete -c heurt -n __fish_is_first_arg -a whatif -d 'Predict the wall time with something changed'
 complete -c heurt -n __fish_is_first_arg -a tables -d 'List and print the tables of all analyses'
+complete -c heurt -n __fish_is_first_arg -a compare -d 'Compare runs with runs'
 complete -c heurt -n __fish_is_first_arg -a hot -d 'Name the functions that a program spends its time in'
 complete -c heurt -n __fish_is_first_arg -a dump -d 'Print the recorded events'
 complete -c heurt -n __fish_is_first_arg -a export -d 'Write the recorded events for other tools'
@@ -63,7 +64,7 @@ complete -c heurt -n __fish_is_first_arg -a check -d 'Tell what this machine and
 complete -c heurt -n __fish_is_first_arg -a explain -d 'Explain a word of the screens'
 complete -c heurt -n __fish_is_first_arg -l version -d 'Show the version'
 complete -c heurt -n __heurt_in_options -l help -d 'Show a short description'
-complete -c heurt -n 'not __fish_seen_subcommand_from report view locks structure whatif tables dump export explain help' -a '(__heurt_complete_program)'
+complete -c heurt -n 'not __fish_seen_subcommand_from report view locks structure whatif tables compare dump export explain help' -a '(__heurt_complete_program)'
 
 complete -c heurt -n __heurt_records -s o -l output -r -a '(__fish_complete_directories)' -d 'Trace to write'
 complete -c heurt -n __heurt_records -s f -l function -x -d 'Record the functions that match'
@@ -85,6 +86,7 @@ complete -c heurt -n __heurt_records -l no-loops -d 'Do not mark loops'
 complete -c heurt -n __heurt_records -l no-kernel -d 'No switches and page faults from the kernel'
 complete -c heurt -n __heurt_records -l instructions -d 'Count the instructions of each call'
 complete -c heurt -n __heurt_records -l overhead -x -a '1% 5% 10% none' -d 'What recording may cost each thread'
+complete -c heurt -n __heurt_records -l repeat -x -a '5 10' -d 'Record so many runs, for heurt compare'
 complete -c heurt -n __heurt_records -l hot -d 'Run it twice: find the functions first'
 complete -c heurt -n __heurt_records -l report -r -F -d 'Then report, into this file'
 complete -c heurt -n __heurt_records -s q -l quiet -d 'Say only what went wrong'
@@ -130,6 +132,8 @@ complete -c heurt -n "$in_report" -l thread -x -d 'Only what these threads lost'
 complete -c heurt -n "$in_report" -l json -d 'As JSON'
 complete -c heurt -n "$in_report" -l csv -d 'As comma-separated values'
 complete -c heurt -n "$in_report" -l html -r -d 'As a page for a browser'
+complete -c heurt -n "$in_report" -l fail-if -x -d 'End with 3 if it is so'
+complete -c heurt -n "$in_report" -l junit -r -d 'The conditions as JUnit XML'
 
 set -l in_view '__fish_seen_subcommand_from view'
 complete -c heurt -n "$in_view" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
@@ -165,6 +169,18 @@ complete -c heurt -n "$in_tables" -l where -x -d 'Only such rows (score>0.1)'
 complete -c heurt -n "$in_tables" -l sort -x -d 'In the order of this column'
 complete -c heurt -n "$in_tables" -l class -x -a 'site structure' -d 'What makes a class'
 complete -c heurt -n "$in_tables" -a '(heurt tables --format csv 2>/dev/null | tail -n +2 | cut -d, -f1 | uniq)'
+
+set -l in_compare '__fish_seen_subcommand_from compare'
+complete -c heurt -n "$in_compare" -l table -x -d 'Compare this table'
+complete -c heurt -n "$in_compare" -l fail-if -x -d 'End with 3 if it is so, with 4 if undecided'
+complete -c heurt -n "$in_compare" -l junit -r -d 'The conditions as JUnit XML'
+complete -c heurt -n "$in_compare" -s o -l output -r -F -d 'File to write'
+complete -c heurt -n "$in_compare" -l class -x -a 'site structure' -d 'What makes a class'
+complete -c heurt -n "$in_compare" -l width -x -d 'So many columns wide'
+complete -c heurt -n "$in_compare" -l json -d 'As JSON'
+complete -c heurt -n "$in_compare" -l csv -d 'As comma-separated values'
+complete -c heurt -n "$in_compare" -l markdown -d 'For a pull request'
+complete -c heurt -n "$in_compare" -a '(__fish_complete_directories)'
 
 set -l in_dump '__fish_seen_subcommand_from dump'
 complete -c heurt -n "$in_dump" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'

@@ -8,9 +8,10 @@
 #include "cmd/limits.h"
 #include "cmd/options.h"
 #include "cmd/packing.h"
-#include "cmd/progress.h"
+#include "cmd/repeat.h"
 #include "cmd/report.h"
 #include "cmd/values.h"
+#include "cmd/watch.h"
 #include "format/reader.h"
 #include "format/writer.h"
 #include "kernel/instruction_count.h"
@@ -46,6 +47,7 @@
 #define STACK_BYTES_DEFAULT 4096
 #define STACK_BYTES_MAX 8192
 #define PATIENCE_MS 2000
+#define REPEAT_MOST 1000
 
 struct overhead {
     uint32_t permille; /* 0: none */
@@ -68,6 +70,8 @@ struct recording {
     const char *report_path; /* NULL: the report goes to the terminal */
     FILE *report;            /* open for it, or NULL */
     char *other_directory;   /* owned: the trace, where the usual place is in use */
+    int wait_status;         /* the command's end */
+    uint64_t repeat;         /* so many runs, one after the other */
 };
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -175,6 +179,11 @@ static const struct option_row option_rows[] = {
      .value = "DIR",
      .help = "the trace; heurt.data, and an older one becomes heurt.data.old",
      TEXT(struct recording, directory)},
+    {.name = "repeat",
+     .value = "N",
+     .help = "record so many runs, into DIR.1 … DIR.N, for heurt compare",
+     .expected = "a number of runs from 1 to 1000",
+     NUMBER(struct recording, repeat, 1, REPEAT_MOST)},
     {.letter = 'f',
      .name = "function",
      .value = "NAME",
@@ -278,6 +287,10 @@ static int parse(const struct command *self, int argc, char **argv, struct recor
         return wrong_usage(self, "which program?");
     recording->command = argv + optind;
     recording->and_report |= recording->report_path != NULL;
+    if (!status && recording->repeat && recording->and_report)
+        return wrong_usage(self,
+                           "--repeat is for heurt record, which shows no report: heurt compare "
+                           "tells of several runs");
     if (!recording->max_size_bytes)
         recording->max_size_bytes = recording->aggregate ? MAX_SIZE_AGGREGATED : MAX_SIZE_DEFAULT;
     return status;
@@ -397,47 +410,6 @@ struct attendants {
     struct tracepoints *tracepoints;
     struct pack_ahead *ahead; /* or NULL */
 };
-
-#define MUCH_BYTES 200000000 /* from there on the size is said */
-
-/* How far the recording is, and that it becomes large. */
-struct watch {
-    struct progress progress;
-    bool may_say; /* that the trace is large; once */
-    uint64_t max_bytes;
-};
-
-/* The program's own screen is not written over. */
-static struct watch watch__start(const struct recording *recording)
-{
-    bool is_apart = !isatty(STDOUT_FILENO);
-    return (struct watch){progress__start(!recording->quiet && is_apart), !recording->quiet,
-                          recording->max_size_bytes};
-}
-
-/* What a process with fewer rights has written there may be any number. */
-static uint64_t bytes_so_far(const struct watch *watch, struct trace_writer *writer)
-{
-    uint64_t units = __atomic_load_n(&trace_writer__session(writer)->next_unit, __ATOMIC_RELAXED);
-    uint64_t most = watch->max_bytes / HEURT_UNIT_BYTES;
-    return (units < most ? units : most) * HEURT_UNIT_BYTES;
-}
-
-static void watch__look(struct watch *watch, struct trace_writer *writer)
-{
-    uint64_t bytes = bytes_so_far(watch, writer);
-    double seconds = progress__seconds(&watch->progress);
-    if (watch->may_say && bytes > MUCH_BYTES) {
-        progress__end(&watch->progress);
-        say("the trace has %.0f MB by now, %.0f MB a second; it ends at %.0f MB (--max-size), and "
-            "is packed afterwards",
-            (double)bytes / 1e6, (double)bytes / 1e6 / seconds, (double)watch->max_bytes / 1e6);
-        watch->may_say = false;
-    }
-    if (progress__is_due(&watch->progress))
-        progress__put(&watch->progress, "recording: %.0f s, up to %.2g million events, %.0f MB",
-                      seconds, (double)bytes / sizeof(uint64_t) / 1e6, (double)bytes / 1e6);
-}
 
 /* end_fd: readable when the program has ended; -1: the background tells. */
 static void serve(int end_fd, struct background *background, struct attendants *attendants,
@@ -634,7 +606,7 @@ static int run_command(const struct recording *recording, const struct binary *b
     if (code == 0) {
         if (is_packed(recording))
             attendants->ahead = pack_ahead__start(recording->directory);
-        struct watch watch = watch__start(recording);
+        struct watch watch = watch__start(recording->quiet, recording->max_size_bytes);
         serve(launch.end_fd, NULL, attendants, writer, &watch);
         code = launch__wait(&launch, wait_status, &error);
         status = code < 0 ? EXIT_HEURT : 0;
@@ -757,6 +729,46 @@ static int prepare(struct recording *recording)
     return recording->hot ? hot__functions(recording->command, &recording->request.functions) : 0;
 }
 
+struct set_to_record {
+    struct recording *recording;
+    const struct binary *binary;
+};
+
+/* All that one run needs is set. Returns the exit status, or does not when a signal ended it. */
+static int record_once(struct recording *recording, const struct binary *binary)
+{
+    int wait_status = 0, status = record(recording, binary, &wait_status);
+    return status ? status : launch__exit_like(wait_status);
+}
+
+/* Of a set, in a process of its own. */
+static int record_into(void *subject, const char *directory)
+{
+    struct set_to_record *set = subject;
+    set->recording->directory = directory;
+    return record_once(set->recording, set->binary);
+}
+
+static int run_recording(struct recording *recording)
+{
+    struct binary binary;
+    struct error error;
+    int code = binary__inspect(recording->command[0], &binary, &error);
+    if (code < 0) {
+        say("%s", error.text);
+        return launch__status_of_failure(code);
+    }
+    int status = prepare(recording);
+    if (status == 0)
+        status =
+            recording->repeat
+                ? repeat__run(recording->directory, recording->repeat, record_into,
+                              &(struct set_to_record){recording, &binary}, &recording->wait_status)
+                : record(recording, &binary, &recording->wait_status);
+    binary__free(&binary);
+    return status;
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
     standard_descriptors__reserve();
@@ -769,22 +781,10 @@ static int run(const struct command *self, int argc, char **argv)
         .choose_after_ns = CHOICE_AFTER_NS,
         .patience_ms = PATIENCE_MS,
     };
-    int status = parse(self, argc, argv, &recording), wait_status = 0;
-    if (status) {
-        free_recording(&recording);
-        return status;
-    }
-    struct binary binary;
-    struct error error;
-    int code = binary__inspect(recording.command[0], &binary, &error);
-    if (code < 0) {
-        say("%s", error.text);
-        status = launch__status_of_failure(code);
-    } else {
-        status = prepare(&recording);
-        status = status ? status : record(&recording, &binary, &wait_status);
-        binary__free(&binary);
-    }
+    int status = parse(self, argc, argv, &recording);
+    if (status == 0)
+        status = run_recording(&recording);
+    int wait_status = recording.wait_status;
     free_recording(&recording);
     return status ? status : launch__exit_like(wait_status);
 }

@@ -6,6 +6,7 @@
 #include "analysis/timeline/requests.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "cmd/checking.h"
 #include "cmd/command.h"
 #include "cmd/compare.h"
 #include "cmd/html_file.h"
@@ -41,7 +42,9 @@ struct report_options {
     const char *class;          /* a number or a name; NULL: the first screen */
     const char *html;           /* a file; NULL: no page */
     struct part_asked part;
-    struct vec threads, keys, ignores, forgets; /* const char * */
+    struct vec threads, keys, ignores, forgets, conditions; /* const char * */
+    const char *junit;                                      /* a file; NULL: none */
+    struct checking *checking;                              /* of the conditions */
 };
 
 /* ---- showing --------------------------------------------------------------------------------- */
@@ -155,7 +158,7 @@ static bool may_be_kept(const struct report_options *options)
     bool is_named = options->class && strchr(options->class, '\n');
     return options->view != VIEW_COVERAGE && options->view != VIEW_AUDIT &&
            options->threshold == THRESHOLD_UNSAID && options->classes == CLASSES_UNSAID &&
-           !options->html && !is_part && !has_rules && !is_named;
+           !options->html && !options->conditions.count && !is_part && !has_rules && !is_named;
 }
 
 /* As it is asked for; "": none. */
@@ -309,6 +312,19 @@ static int show_classes(const struct report_options *options, struct loaded *loa
     return status;
 }
 
+/* What is asked for with --fail-if. */
+static int judge_findings(const struct report_options *options, const struct report *report)
+{
+    struct checking *checking = options->checking;
+    if (!options->conditions.count)
+        return 0;
+    int status = checking__judge(checking, report__judge, report);
+    if (status == 0)
+        status =
+            checking__write_junit(checking, "heurt report", options->directory, options->junit);
+    return status ? status : checking__status(checking);
+}
+
 /* The first screen, or a finding; a class that has the number of none. */
 static int show_findings(const struct report_options *options, struct loaded *loaded)
 {
@@ -320,7 +336,7 @@ static int show_findings(const struct report_options *options, struct loaded *lo
     if (rank || !options->class) {
         int status = show_report(options, loaded, rank);
         keep_screens(options, &loaded->report);
-        return status;
+        return status ? status : judge_findings(options, &loaded->report);
     }
     loaded->report.findings = NULL;
     return show_classes(options, loaded);
@@ -494,7 +510,7 @@ static int report_with_rules(const struct command *self, const struct report_opt
         status = report_on(options, &list);
         rules__free_list(&list);
     }
-    if ((status == 0 || status == EXIT_NOT_EXACT) && !options->no_rules)
+    if ((status <= EXIT_CHECK_UNDECIDED && status != EXIT_USAGE) && !options->no_rules)
         keep_rules(&rules);
     rules__free(&rules);
     return status;
@@ -510,7 +526,8 @@ static struct report_options default_options(void)
                                    .threads = VEC_OF(const char *),
                                    .keys = VEC_OF(const char *),
                                    .ignores = VEC_OF(const char *),
-                                   .forgets = VEC_OF(const char *)};
+                                   .forgets = VEC_OF(const char *),
+                                   .conditions = VEC_OF(const char *)};
 }
 
 struct kept_print report__kept_summary(const char *directory)
@@ -625,6 +642,14 @@ static const struct option_row option_rows[] = {
      .value = "NAME|NUMBER",
      .help = "only what these threads lost; may be repeated",
      TEXTS(struct report_options, threads)},
+    {.name = "fail-if",
+     .value = "CONDITION",
+     .help = "end with 3 if it is so: 'lock > 10 %', 'finding(queue.c:30).lost >\n50ms'",
+     TEXTS(struct report_options, conditions)},
+    {.name = "junit",
+     .value = "FILE",
+     .help = "the conditions as JUnit XML",
+     TEXT(struct report_options, junit)},
     {.name = "classes",
      .help = "the table of classes, by score, not what they come to",
      .group = 'v',
@@ -707,6 +732,10 @@ static int parse(const struct command *self, int argc, char **argv, struct repor
         status = take_class(self, argc, argv, options);
     if (status == 0 && options->view == VIEW_SLOWEST && options->presenter == &presenter_csv)
         status = wrong_usage(self, "--slowest is a screen or --json: it has no --csv");
+    if (status == 0 && options->conditions.count && (options->class || !shows_findings(options)))
+        status = wrong_usage(self, "--fail-if goes with the first screen, or with --json");
+    if (status == 0 && options->junit && !options->conditions.count)
+        status = wrong_usage(self, "--junit tells of conditions: give some with --fail-if");
     if (status == 0 && options->html &&
         (options->class || options->compare || options->view != VIEW_SUMMARY))
         status = wrong_usage(self, "--html is the whole report: no class, --compare, --classes, "
@@ -717,13 +746,19 @@ static int parse(const struct command *self, int argc, char **argv, struct repor
 static int run(const struct command *self, int argc, char **argv)
 {
     struct report_options options = default_options();
+    struct checking checking = {VEC_OF(struct fail_condition), VEC_OF(struct checked)};
+    options.checking = &checking;
     int status = parse(self, argc, argv, &options);
+    if (status == 0)
+        status = checking__parse(&options.conditions, &checking);
     if (status == 0)
         status = (options.compare ? compare : report_with_rules)(self, &options);
     vec__free(&options.threads);
     vec__free(&options.keys);
     vec__free(&options.ignores);
     vec__free(&options.forgets);
+    vec__free(&options.conditions);
+    checking__free(&checking);
     return status;
 }
 

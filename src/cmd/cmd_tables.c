@@ -1,26 +1,17 @@
 /* heurt tables: any table of any analysis, in any format. */
-#include "analysis/findings/wall_gains.h"
-#include "analysis/iterations/iterations.h"
-#include "analysis/ledger/threads.h"
-#include "analysis/outliers/outliers.h"
-#include "analysis/structure/outline.h"
-#include "analysis/structure/sequences.h"
-#include "analysis/timeline/wall_ledger.h"
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "cmd/command.h"
 #include "cmd/load.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
-#include "cmd/whatif_session.h"
+#include "cmd/table_results.h"
 #include "present/table/table_format.h"
 #include "present/table/table_source.h"
 
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define OUTLINE_ROWS_AT_MOST 20000
 
 /* A table that is asked for. */
 struct wanted {
@@ -37,75 +28,6 @@ struct tables_options {
     struct vec wanted;     /* struct wanted */
     struct vec texts;      /* char *: what wanted refers to */
 };
-
-/* ---- results --------------------------------------------------------------------------------- */
-
-/* What the wanted tables are made of, besides the run's results. */
-struct results {
-    struct loaded loaded;
-    struct locks_filter filter;
-    struct outline_options outline_options;
-    struct outline *outline;
-    struct whatif_session whatif;
-    bool has_whatif;
-};
-
-static int make_whatif(struct results *results)
-{
-    struct error error;
-    if (whatif_session__open(&results->whatif, &results->loaded.report, UINT64_MAX, &error) < 0)
-        return failed(&error);
-    results->has_whatif = true;
-    whatif_session__ask_about_all(&results->whatif, true);
-    whatif_session__answer(&results->whatif);
-    return 0;
-}
-
-static bool is_needed(const struct tables_options *options, enum table_need need)
-{
-    VEC_EACH (wanted, &options->wanted, struct wanted)
-        if (wanted->source->needs == need)
-            return true;
-    return false;
-}
-
-static void ask(const struct tables_options *options, struct results *results)
-{
-    struct run *run = &results->loaded.run;
-    VEC_EACH (wanted, &options->wanted, struct wanted)
-        for (size_t i = 0; wanted->source->of && wanted->source->of[i]; i++)
-            if (!run__is_asked(run, wanted->source->of[i]))
-                run__ask(run, wanted->source->of[i],
-                         wanted->source->of[i] == &locks_analysis ? &results->filter : NULL);
-}
-
-/* 0, or EXIT_HEURT after a sentence. */
-static int make_results(const struct tables_options *options, struct results *results)
-{
-    struct loaded *loaded = &results->loaded;
-    ask(options, results);
-    int status = run__is_asked(&loaded->run, &profile_analysis)
-                     ? loaded__ask_profile(loaded, options->view)
-                     : 0;
-    status = status ? status : loaded__analyse(loaded);
-    if (status)
-        return status;
-    const struct structure *structure = run__result(&loaded->run, &structure_analysis);
-    if (structure)
-        results->outline = outline__fitting(loaded->trace, structure, &results->outline_options,
-                                            OUTLINE_ROWS_AT_MOST);
-    if (is_needed(options, NEEDS_GAINS))
-        loaded__predict(loaded, run__result(&loaded->run, &findings_analysis), 0);
-    return is_needed(options, NEEDS_WHATIF) ? make_whatif(results) : 0;
-}
-
-static void free_results(struct results *results)
-{
-    if (results->has_whatif)
-        whatif_session__close(&results->whatif);
-    outline__free(results->outline);
-    loaded__close(&results->loaded);
-}
 
 /* ---- showing --------------------------------------------------------------------------------- */
 
@@ -160,30 +82,14 @@ static int show_tables(const struct tables_options *options, const struct table_
     return status;
 }
 
-static int show_wanted(const struct tables_options *options, const struct results *results)
+static int show_wanted(const struct tables_options *options, struct table_results *results)
 {
-    const struct report *report = &results->loaded.report;
-    const struct run *run = &results->loaded.run;
-    const struct locks_report locks = {report, run__result(run, &locks_analysis), &results->filter,
-                                       run__result(run, &path_analysis)};
-    const struct structure_report structure = {.report = report,
-                                               .structure = run__result(run, &structure_analysis),
-                                               .outline = results->outline,
-                                               .options = &results->outline_options};
-    const struct points_report points = {report, run__result(run, &outliers_analysis), NULL,
-                                         SIZE_MAX};
-    const struct whatif_view whatif =
-        results->has_whatif ? whatif_session__view(&results->whatif) : (struct whatif_view){0};
-    const struct table_subject subject = {
-        report,     run__result(run, &threads_analysis),    &locks,
-        &structure, run__result(run, &iterations_analysis), &points,
-        &whatif,    run__result(run, &wall_ledger_analysis)};
     size_t count = options->wanted.count;
     struct table_rows *rows = memory__zeroed(count, sizeof *rows);
     const char **columns = memory__zeroed(count, sizeof *columns);
     for (size_t i = 0; i < count; i++) {
         const struct wanted *wanted = VEC_AT(&options->wanted, struct wanted, i);
-        rows[i] = wanted->source->rows(&subject);
+        rows[i] = table_results__rows(results, wanted->source);
         columns[i] = wanted->columns;
     }
     int status = show_tables(options, rows, columns, count);
@@ -196,14 +102,17 @@ static int show_wanted(const struct tables_options *options, const struct result
 
 static int tables_of(const struct tables_options *options)
 {
-    struct results results = {.outline = NULL};
-    int status = loaded__open(options->directory, &results.loaded);
-    if (status)
-        return status;
-    status = make_results(options, &results);
-    if (status == 0)
+    struct table_results results;
+    size_t count = options->wanted.count;
+    const struct table_source **sources = memory__zeroed(count + 1, sizeof *sources);
+    for (size_t i = 0; i < count; i++)
+        sources[i] = VEC_AT(&options->wanted, struct wanted, i)->source;
+    int status = table_results__make(options->directory, sources, options->view, &results);
+    if (status == 0) {
         status = show_wanted(options, &results);
-    free_results(&results);
+        table_results__free(&results);
+    }
+    free(sources);
     return status;
 }
 

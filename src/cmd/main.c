@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_record,    &command_report, &command_view,   &command_locks,
-    &command_structure, &command_whatif, &command_tables, &command_hot,
-    &command_dump,      &command_export, &command_check,  &command_explain,
+    &command_record, &command_report, &command_view,    &command_locks, &command_structure,
+    &command_whatif, &command_tables, &command_compare, &command_hot,   &command_dump,
+    &command_export, &command_check,  &command_explain,
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
@@ -21,17 +21,16 @@ static const struct command *const commands[] = {
 static const struct alias {
     const char *verb;
     const struct command *command;
-    const char *option;
-} aliases[] = {{"diff-occurrence", &command_report, "--compare"}};
+    const char *option; /* NULL: none */
+} aliases[] = {{"diff-occurrence", &command_report, "--compare"}, {"diff", &command_compare, NULL}};
 #define ALIASES (sizeof aliases / sizeof aliases[0])
 
 /* Words that a user may take for a command; a program of such a name would be a surprise. */
 static const struct reserved {
     const char *word, *instead;
 } reserved_words[] = {
-    {"annotate", "report"},       {"browse", "view"},   {"compare", "report --compare"},
-    {"diff", "report --compare"}, {"replay", "whatif"}, {"show", "report"},
-    {"stat", "record"},           {"top", "report"},    {"trace", "record"},
+    {"annotate", "report"}, {"browse", "view"}, {"replay", "whatif"}, {"show", "report"},
+    {"stat", "record"},     {"top", "report"},  {"trace", "record"},
 };
 #define RESERVED_WORDS (sizeof reserved_words / sizeof reserved_words[0])
 
@@ -59,9 +58,11 @@ static int run_with_option(const struct command *command, const char *option, in
 {
     char **arguments = memory__zeroed((size_t)count + 3, sizeof *arguments);
     arguments[0] = (char *)command->name;
-    arguments[1] = (char *)option;
-    memcpy(arguments + 2, words, (size_t)count * sizeof *arguments);
-    int status = command->run(command, count + 2, arguments);
+    int first = 1;
+    if (option)
+        arguments[first++] = (char *)option;
+    memcpy(arguments + first, words, (size_t)count * sizeof *arguments);
+    int status = command->run(command, count + first, arguments);
     free(arguments);
     return status;
 }

@@ -4,7 +4,7 @@
 load ../helpers
 bats_require_minimum_version 1.5.0
 
-COMMANDS='record report view locks structure whatif tables hot dump export check explain'
+COMMANDS='record report view locks structure whatif tables compare hot dump export check explain'
 
 long_options() { # COMMAND: those of its --help
     "$HEURT" "$1" --help | sed -n '4,$s/^  \(-., \)\{0,1\}--\([a-z-]*\).*/\2/p' | sort -u
@@ -128,7 +128,7 @@ says() { # STATUS PART WORD…
     printf '#!/bin/sh\necho it ran\n' >top
     chmod +x top
     PATH=$PWD:$PATH says 2 "did you mean 'heurt report'? A program of that name: heurt -- top" top
-    says 2 "did you mean 'heurt report --compare'?" diff a b
+    says 2 "did you mean 'heurt whatif'?" replay a b
     PATH=$PWD:$PATH says 0 "it ran" -- top
 }
 

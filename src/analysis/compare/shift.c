@@ -235,3 +235,16 @@ struct shift shift__between(const double *before, size_t before_count, const dou
     judge(&shift);
     return shift;
 }
+
+struct shift shift__by_one_test(const double *before, size_t before_count, const double *after,
+                                size_t after_count, bool are_pairs, double risk)
+{
+    size_t n = before_count;
+    bool is_of_pairs = are_pairs && n == after_count && n >= SHIFT_PAIRS_ALONE;
+    struct shift shift =
+        is_of_pairs ? shift__by(ranks__of_pairs(n), differences__of_pairs(before, after, n), risk)
+                    : of_two(before, n, after, after_count, risk);
+    shift.is_of_pairs = is_of_pairs;
+    judge(&shift);
+    return shift;
+}

@@ -9,7 +9,7 @@
  * rank tests", Ann. Math. Statist. 34; Hollander, Wolfe, Chicken 2014, "Nonparametric statistical
  * methods", 3.1, 4.1): exact for any number of runs, and where no interval of that confidence
  * exists, there are too few runs. A bootstrap of medians has none of that: with five runs a side
- * its intervals hold the truth less often than they say (docs/compare.md has the figures).
+ * its intervals hold the truth less often than they say (docs/heurt-compare.md has figures).
  *
  * Where the runs of both sides were made in turns, what drifts hits both runs of a pair: the test
  * of pairs then sees more. It sees less where nothing drifts; so both are made, each at half the
@@ -49,6 +49,12 @@ struct shift {
  * one figure at least. */
 struct shift shift__between(const double *before, size_t before_count, const double *after,
                             size_t after_count, bool are_pairs, double risk);
+
+/* Likewise by one test alone, of which the chances of many are less coarse: that of pairs from
+ * SHIFT_PAIRS_ALONE pairs on, else that of rank sums. */
+#define SHIFT_PAIRS_ALONE 10
+struct shift shift__by_one_test(const double *before, size_t before_count, const double *after,
+                                size_t after_count, bool are_pairs, double risk);
 
 /* Of an odd number the middle one, else the mean of the two in the middle. */
 double shift__median(const double *samples, size_t count);

@@ -32,16 +32,16 @@ struct wall_walk {
     const struct profile *profile;
     const struct findings *findings;
     struct class_table *table;
-    struct vec places;       /* uint32_t, by the class's number: in profile->classes */
+    struct vec places; /* uint32_t, by the class's number: in profile->classes */
     uint64_t bucket_ns;
-    size_t row_count;        /* without those of threads */
-    uint64_t *lives_ns;      /* by row, then by thread */
-    struct vec entries;      /* struct wall_entry */
-    struct vec own;          /* struct own_part, by thread */
-    uint64_t *in_bucket;     /* by row, of one thread in one piece; zeroes but for those touched */
-    struct vec touched;      /* uint64_t */
-    double *own_ns;          /* by place, of one thread; zeroes but for those of functions */
-    struct vec own_touched;  /* uint32_t */
+    size_t row_count;       /* without those of threads */
+    uint64_t *lives_ns;     /* by row, then by thread */
+    struct vec entries;     /* struct wall_entry */
+    struct vec own;         /* struct own_part, by thread */
+    uint64_t *in_bucket;    /* by row, of one thread in one piece; zeroes but for those touched */
+    struct vec touched;     /* uint64_t */
+    double *own_ns;         /* by place, of one thread; zeroes but for those of functions */
+    struct vec own_touched; /* uint32_t */
 };
 
 /* What a thread did from then to then that is not working. */
@@ -58,12 +58,12 @@ struct wall_part {
     uint32_t thread;
     bool is_over;
     bool knows_cpu;
-    uint64_t begin_ns, end_ns;  /* the life */
-    uint64_t told_ns;           /* until then all is in the walk's sums */
-    uint64_t bucket;            /* that in_bucket is of */
-    struct vec pieces;          /* struct wall_piece: behind that, by time, not overlapping */
-    uint64_t unfinished_row;    /* of the outermost wait that was open at the end */
-    uint64_t unfinished_from;   /* ns; UINT64_MAX: it was in none */
+    uint64_t begin_ns, end_ns; /* the life */
+    uint64_t told_ns;          /* until then all is in the walk's sums */
+    uint64_t bucket;           /* that in_bucket is of */
+    struct vec pieces;         /* struct wall_piece: behind that, by time, not overlapping */
+    uint64_t unfinished_row;   /* of the outermost wait that was open at the end */
+    uint64_t unfinished_from;  /* ns; UINT64_MAX: it was in none */
 };
 
 static uint64_t row_of_state(unsigned state, uint32_t class)
@@ -85,11 +85,11 @@ static void end_bucket(struct wall_part *part)
     VEC_EACH (row, &walk->touched, uint64_t) {
         bool is_idle = *row < walk->row_count && state_in(*row) == STATE_IDLE;
         const struct wall_entry entry = {.bucket = (uint32_t)part->bucket,
-                                    .claim = is_idle    ? CLAIM_IDLE
-                                             : has_work ? CLAIM_WORK
-                                                        : CLAIM_OTHER,
-                                    .row = *row,
-                                    .ns = walk->in_bucket[*row]};
+                                         .claim = is_idle    ? CLAIM_IDLE
+                                                  : has_work ? CLAIM_WORK
+                                                             : CLAIM_OTHER,
+                                         .row = *row,
+                                         .ns = walk->in_bucket[*row]};
         vec__push(&walk->entries, &entry);
         walk->in_bucket[*row] = 0;
     }
@@ -121,8 +121,8 @@ static void put(struct wall_part *part, uint64_t row, uint64_t until_ns)
     while (part->told_ns < until) {
         uint64_t bucket = bucket_at(part->walk, part->told_ns);
         uint64_t bucket_end = (bucket + 1) * part->walk->bucket_ns;
-        uint64_t end = bucket == bucket_at(part->walk, until) || until < bucket_end ? until
-                                                                                    : bucket_end;
+        uint64_t end =
+            bucket == bucket_at(part->walk, until) || until < bucket_end ? until : bucket_end;
         part->walk->lives_ns[row] += end - part->told_ns;
         put_in_bucket(part, row, bucket, end - part->told_ns);
         part->told_ns = end;
@@ -169,8 +169,7 @@ static void add_wait(struct wall_part *part, uint64_t row, uint64_t begin_ns, ui
                      bool is_whole)
 {
     struct vec inside = VEC_OF(struct wall_piece);
-    size_t first =
-        VEC_FIRST(piece, &part->pieces, struct wall_piece, piece->begin_ns >= begin_ns);
+    size_t first = VEC_FIRST(piece, &part->pieces, struct wall_piece, piece->begin_ns >= begin_ns);
     for (size_t i = first; i < part->pieces.count; i++)
         vec__push(&inside, VEC_AT(&part->pieces, struct wall_piece, i));
     part->pieces.count = first;
@@ -304,8 +303,10 @@ static void *thread(void *self, unsigned lane, uint32_t thread)
     struct wall_walk *walk = self;
     struct wall_part *part = memory__zeroed(1, sizeof *part);
     (void)lane;
-    *part = (struct wall_part){
-        .walk = walk, .thread = thread, .pieces = VEC_OF(struct wall_piece), .unfinished_from = UINT64_MAX};
+    *part = (struct wall_part){.walk = walk,
+                               .thread = thread,
+                               .pieces = VEC_OF(struct wall_piece),
+                               .unfinished_from = UINT64_MAX};
     part->begin_ns = part->told_ns =
         since_start(part, trace__thread_at(walk->trace, thread)->start_tick);
     part->end_ns = part->begin_ns + thread_row(part)->lifetime_ns;
@@ -336,8 +337,7 @@ static void wait_on(struct wall_part *part)
     const struct profile_thread *row = thread_row(part);
     bool is_idle = row->idle_end_ns && row->idle_end == state_in(part->unfinished_row);
     if (part->unfinished_from != UINT64_MAX)
-        add_wait(part,
-                 is_idle ? row_of_state(STATE_IDLE, WALL_NO_CLASS) : part->unfinished_row,
+        add_wait(part, is_idle ? row_of_state(STATE_IDLE, WALL_NO_CLASS) : part->unfinished_row,
                  part->unfinished_from, part->end_ns, false);
 }
 
@@ -388,7 +388,8 @@ static int by_bucket(const void *left, const void *right)
 }
 
 /* Gives the entries as much as they claim, at most what is left, by their times. */
-static double share_out(const struct wall_entry *entries, size_t count, double left_ns, double *wall_ns)
+static double share_out(const struct wall_entry *entries, size_t count, double left_ns,
+                        double *wall_ns)
 {
     double claimed_ns = 0;
     for (size_t i = 0; i < count; i++)
@@ -497,11 +498,11 @@ static void fill_rows(struct wall_walk *walk, struct wall_ledger *ledger)
     uint64_t *lives_ns = in_whole_ns(lives, walk->row_count, ledger->lives_ns);
     for (size_t i = 0; i < walk->row_count; i++)
         if (wall_ns[i] || lives_ns[i])
-            vec__push(&ledger->rows,
-                      &(struct wall_row){state_in(i),
-                                         i < ROW_STATES ? WALL_NO_CLASS
-                                                        : (uint32_t)(i / ROW_STATES - 1),
-                                         wall_ns[i], lives_ns[i]});
+            vec__push(
+                &ledger->rows,
+                &(struct wall_row){state_in(i),
+                                   i < ROW_STATES ? WALL_NO_CLASS : (uint32_t)(i / ROW_STATES - 1),
+                                   wall_ns[i], lives_ns[i]});
     vec__sort(&ledger->rows, by_wall);
     free(wall);
     free(lives);

@@ -1,5 +1,5 @@
-/* wall_ledger.h: what the time of a run went to: a ledger that adds up to the wall time, and one that
- * adds up to the lives of all threads, both to the ns.
+/* wall_ledger.h: what the time of a run went to: a ledger that adds up to the wall time, and one
+ * that adds up to the lives of all threads, both to the ns.
  *
  *     thread 1   working f ───────┐ lock wait ──────┐ working f ──┐
  *     thread 2                    └ working g ──────┘ idle ───────┘

@@ -8,8 +8,8 @@
 #include <string.h>
 
 struct wall_cells {
-    const char *what;    /* "lock", "working" */
-    const char *object;  /* name; NULL: it has none, or stands for itself */
+    const char *what;   /* "lock", "working" */
+    const char *object; /* name; NULL: it has none, or stands for itself */
     struct place_cells place;
     uint64_t wall_ns, lives_ns;
     double share; /* of the wall time */
@@ -28,22 +28,29 @@ static const struct column columns[] = {
     COLUMN(wall_cells, share, "share", "share", "of the wall time"),
     COLUMN(wall_cells, lives_ns, "of threads", "ns", "of the lives of all threads"),
 };
-static const struct table wall_table =
-    TABLE(wall_cells, "wall", "what the run's time went to: the rows add up to the wall time",
-          columns);
+static const struct table wall_table = TABLE(
+    wall_cells, "wall", "what the run's time went to: the rows add up to the wall time", columns);
 
 /* Of what has no class. */
 static const char *state_words(unsigned state)
 {
     switch (state) {
-    case COMPONENT_RUNNING: return "working";
-    case COMPONENT_RUNNABLE: return "wanted a CPU";
-    case COMPONENT_PAGE_FAULT: return "page faults";
-    case COMPONENT_OVERHEAD: return "recording";
-    case COMPONENT_OTHER_BLOCKED: return "other waits";
-    case STATE_IDLE: return "idle";
-    case WALL_NOBODY: return "no thread recorded";
-    default: return component__key((enum component)state);
+    case COMPONENT_RUNNING:
+        return "working";
+    case COMPONENT_RUNNABLE:
+        return "wanted a CPU";
+    case COMPONENT_PAGE_FAULT:
+        return "page faults";
+    case COMPONENT_OVERHEAD:
+        return "recording";
+    case COMPONENT_OTHER_BLOCKED:
+        return "other waits";
+    case STATE_IDLE:
+        return "idle";
+    case WALL_NOBODY:
+        return "no thread recorded";
+    default:
+        return component__key((enum component)state);
     }
 }
 
@@ -67,9 +74,8 @@ static void add_row(struct table_rows *rows, struct map *known, const struct rep
     struct wall_cells cells = {.what = state_words(row->state), .place = PLACE_NOWHERE};
     if (row->class != WALL_NO_CLASS)
         name_class(rows, report, row, &cells);
-    char *key =
-        memory__format("%s\n%s\n%s", cells.what, cells.object ? cells.object : "",
-                       cells.place.function ? cells.place.function : "");
+    char *key = memory__format("%s\n%s\n%s", cells.what, cells.object ? cells.object : "",
+                               cells.place.function ? cells.place.function : "");
     size_t place = map__put(known, key, strlen(key), rows->rows.count);
     free(key);
     if (place == rows->rows.count)

@@ -1,0 +1,335 @@
+/* heurt compare: runs against runs. */
+#include "analysis/timeline/wall_ledger.h"
+#include "base/memory.h"
+#include "base/nearest.h"
+#include "base/text.h"
+#include "cmd/checking.h"
+#include "cmd/command.h"
+#include "cmd/html_file.h"
+#include "cmd/options.h"
+#include "cmd/pager_print.h"
+#include "cmd/table_results.h"
+#include "present/compare/comparison_screens.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define RUNS_MOST 1000 /* a side */
+
+struct compare_options {
+    const struct comparison_presenter *presenter;
+    const char *table; /* "locks:wait_ns" */
+    const char *junit; /* a file; NULL: none */
+    const char *output;
+    enum class_view view;
+    uint64_t width;
+    struct vec conditions; /* const char * */
+};
+
+/* What is compared. */
+struct compare_job {
+    const struct compare_options *options;
+    const struct table_source *source;
+    const struct column *value, *lives; /* lives: NULL: none */
+    struct vec directories;             /* char *: owned */
+    struct vec before, after;           /* struct run_figures */
+    struct checking checking;
+};
+
+/* ---- one run --------------------------------------------------------------------------------- */
+
+static void fill_run(struct run_figures *run, const char *directory,
+                     const struct table_results *results)
+{
+    const struct loaded *loaded = &results->loaded;
+    uint64_t lives_ns = 0;
+    VEC_EACH (thread, &loaded->profile->threads, struct profile_thread)
+        lives_ns += thread->lifetime_ns;
+    *run = (struct run_figures){.directory = directory,
+                                .command = report__command(&loaded->report),
+                                .start_ns = trace__session(loaded->trace)->start_realtime_ns,
+                                .wall_ns = loaded->profile->wall_ns,
+                                .lives_ns = lives_ns,
+                                .cpus_of_others =
+                                    profile__cpus_of_others(loaded->profile, loaded->trace),
+                                .rows = VEC_OF(struct figures_row)};
+}
+
+static int refuse_aggregated(const char *directory)
+{
+    say("%s was recorded with --aggregate, which keeps no order of events: what its time went to "
+        "is "
+        "not known; other tables can be compared: --table classes, --table threads",
+        directory);
+    return EXIT_HEURT;
+}
+
+/* Every run needs its profile. */
+static const struct table_source lives_source = {.of = MADE_OF(&profile_analysis)};
+
+/* The trace is closed again before the next one is opened. */
+static int load_run(const struct compare_job *job, const char *directory, struct vec *side)
+{
+    const struct table_source *const sources[] = {job->source, &lives_source, NULL};
+    struct table_results results;
+    struct run_figures run;
+    int status = table_results__make(directory, sources, job->options->view, &results);
+    if (status)
+        return status;
+    if (job->lives && trace__is_aggregated(results.loaded.trace)) {
+        table_results__free(&results);
+        return refuse_aggregated(directory);
+    }
+    fill_run(&run, directory, &results);
+    struct table_rows rows = table_results__rows(&results, job->source);
+    if (!run_figures__add(&run, &rows, job->value, job->lives)) {
+        say("the rows of the table %s have nothing by which they could be found in another run; "
+            "heurt tables -i %s %s shows them",
+            job->source->table->name, directory, job->source->table->name);
+        status = EXIT_HEURT;
+    }
+    table_rows__free(&rows);
+    table_results__free(&results);
+    vec__push(side, &run);
+    return status;
+}
+
+/* ---- which runs ------------------------------------------------------------------------------ */
+
+static bool is_there(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0;
+}
+
+static int load_operand(struct compare_job *job, char *directory, struct vec *side)
+{
+    vec__push(&job->directories, &directory);
+    if (side->count < RUNS_MOST)
+        return load_run(job, directory, side);
+    say("more than %d runs on a side are not compared", RUNS_MOST);
+    return EXIT_USAGE;
+}
+
+/* heurt record --repeat 5 -o a.data makes a.data.1 … a.data.5: a.data means all of them. */
+static int load_side(struct compare_job *job, const char *operand, struct vec *side)
+{
+    int status = 0;
+    char *first = memory__format("%s.1", operand);
+    bool is_set = !is_there(operand) && is_there(first);
+    free(first);
+    if (!is_set)
+        return load_operand(job, memory__text(operand), side);
+    for (unsigned number = 1; status == 0; number++) {
+        char *directory = memory__format("%s.%u", operand, number);
+        if (!is_there(directory)) {
+            free(directory);
+            break;
+        }
+        status = load_operand(job, directory, side);
+    }
+    return status;
+}
+
+/* ---- showing --------------------------------------------------------------------------------- */
+
+struct comparison_showing {
+    const struct comparison_presenter *presenter;
+    const struct comparison_view *view;
+};
+
+static void present(const void *subject, const struct style *style, FILE *out)
+{
+    const struct comparison_showing *showing = subject;
+    showing->presenter->put(showing->view, style, out);
+}
+
+static void put_file(const void *subject, FILE *out)
+{
+    const struct style plain = {.columns = SCREEN_COLUMNS, .unicode = true};
+    present(subject, &plain, out);
+}
+
+static int show_comparison(const struct compare_job *job, const struct comparison_view *view)
+{
+    const struct compare_options *options = job->options;
+    const struct comparison_showing showing = {options->presenter, view};
+    const char *first = VEC_AT(&job->before, struct run_figures, 0)->directory;
+    int status = options->output ? html_file__write(first, options->output, put_file, &showing)
+                                 : show_either(options->presenter == &comparison_text, present,
+                                               &showing, options->width);
+    int other = checking__write_junit(&job->checking, "heurt compare", first, options->junit);
+    return status ? status : other;
+}
+
+static int compare_sides(struct compare_job *job)
+{
+    struct runs_comparison comparison = comparison__of(&job->before, &job->after, job->lives);
+    const struct comparison_view view = {&comparison, &job->before,
+                                         &job->after, job->source->table->name,
+                                         job->value,  &job->checking.checks};
+    int status = checking__judge(&job->checking, comparison__judge, &view);
+    if (status == 0)
+        status = show_comparison(job, &view);
+    if (status == 0)
+        status = checking__status(&job->checking);
+    comparison__free(&comparison);
+    return status;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static bool is_number(const struct column *column)
+{
+    return column->type == COLUMN_COUNT || column->type == COLUMN_SMALL ||
+           column->type == COLUMN_SIGNED || column->type == COLUMN_REAL ||
+           column->type == COLUMN_FACTOR;
+}
+
+static int choose_column(struct compare_job *job, const char *key)
+{
+    const struct table *table = job->source->table;
+    job->value = key ? table__column(table, key) : table__first_time(table);
+    if (job->value && is_number(job->value))
+        return 0;
+    if (key)
+        say("the table %s has no figures '%s'; heurt tables lists its columns", table->name, key);
+    else
+        say("which column of the table %s? --table %s:COLUMN; heurt tables lists them", table->name,
+            table->name);
+    return EXIT_USAGE;
+}
+
+static int choose_table(struct compare_job *job, const char *asked)
+{
+    char *name = memory__text(asked ? asked : "wall");
+    char *colon = strchr(name, ':');
+    if (colon)
+        *colon = 0;
+    job->source = table_source__named(name);
+    int status = EXIT_USAGE;
+    if (job->source)
+        status = choose_column(job, colon ? colon + 1 : NULL);
+    else
+        say("there is no table '%s'; heurt tables lists them", name);
+    free(name);
+    if (status == 0 && job->source == &wall_source && strcmp(job->value->key, "wall_ns") == 0)
+        job->lives = table__column(job->source->table, "lives_ns");
+    return status;
+}
+
+/* ---- the command line ------------------------------------------------------------------------ */
+
+static const struct option_row option_rows[] = {
+    {.kind = OPTION_OPERAND,
+     .name = "BEFORE AFTER",
+     .help = "two traces, or two sets that record --repeat made; of several\n"
+             "traces on a side -- stands between the sides"},
+    {.name = "table",
+     .value = "NAME[:COLUMN]",
+     .help = "compare this table of heurt tables; without it: what the wall time\n"
+             "went to",
+     TEXT(struct compare_options, table)},
+    {.name = "fail-if",
+     .value = "CONDITION",
+     .help = "end with 3 if it is so, with 4 if that is not decided: 'wall > +5 %'",
+     TEXTS(struct compare_options, conditions)},
+    {.name = "junit",
+     .value = "FILE",
+     .help = "the conditions as JUnit XML",
+     TEXT(struct compare_options, junit)},
+    {.letter = 'o',
+     .name = "output",
+     .value = "FILE",
+     .help = "into this file; it is there as a whole or not at all",
+     TEXT(struct compare_options, output)},
+    CLASS_ROW(struct compare_options, view),
+    WIDTH_ROW(struct compare_options, width),
+    FORMAT_ROW(struct compare_options, presenter, json, &comparison_json),
+    FORMAT_ROW(struct compare_options, presenter, csv, &comparison_csv),
+    {.name = "markdown",
+     .help = "for a pull request",
+     .group = 'f',
+     CONSTANT(struct compare_options, presenter, &comparison_markdown)},
+    {0},
+};
+
+/* getopt forgets where -- stood among the operands. */
+static char between_sides[] = "";
+
+static void mark_separator(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--") == 0) {
+            argv[i] = between_sides;
+            return;
+        }
+}
+
+static int load_sides(const struct command *self, struct compare_job *job, int count,
+                      char *const *operands)
+{
+    int separator = -1, status = 0;
+    for (int i = 0; i < count; i++)
+        if (operands[i] == between_sides)
+            separator = i;
+    if (separator == 0) /* heurt compare -- A B: the usual end of options */
+        return load_sides(self, job, count - 1, operands + 1);
+    if (separator < 0 && count != 2)
+        return wrong_usage(self, "expected two traces, or -- between those of both sides");
+    if (separator == count - 1)
+        return wrong_usage(self, "no trace stands behind --");
+    int before_end = separator < 0 ? 1 : separator;
+    for (int i = 0; status == 0 && i < before_end; i++)
+        status = load_side(job, operands[i], &job->before);
+    for (int i = separator < 0 ? 1 : separator + 1; status == 0 && i < count; i++)
+        status = load_side(job, operands[i], &job->after);
+    return status;
+}
+
+static void free_job(struct compare_job *job)
+{
+    VEC_EACH (run, &job->before, struct run_figures)
+        run_figures__free(run);
+    VEC_EACH (run, &job->after, struct run_figures)
+        run_figures__free(run);
+    vec__free(&job->before);
+    vec__free(&job->after);
+    texts__free(&job->directories);
+    checking__free(&job->checking);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct compare_options options = {.presenter = &comparison_text,
+                                      .view = CLASSES_BY_STRUCTURE,
+                                      .conditions = VEC_OF(const char *)};
+    struct compare_job job = {.options = &options,
+                              .directories = VEC_OF(char *),
+                              .before = VEC_OF(struct run_figures),
+                              .after = VEC_OF(struct run_figures)};
+    mark_separator(argc, argv);
+    int status = options__read(self, argc, argv, &options);
+    if (status == 0 && options.junit && !options.conditions.count)
+        status = wrong_usage(self, "--junit tells of conditions: give some with --fail-if");
+    if (status == 0)
+        status = checking__parse(&options.conditions, &job.checking);
+    if (status == 0)
+        status = choose_table(&job, options.table);
+    if (status == 0)
+        status = load_sides(self, &job, argc - optind, argv + optind);
+    if (status == 0)
+        status = compare_sides(&job);
+    free_job(&job);
+    vec__free(&options.conditions);
+    return status;
+}
+
+const struct command command_compare = {
+    .name = "compare",
+    .summary = "compare runs with runs: faster or slower, and what makes the difference",
+    .rows = option_rows,
+    .operands = "BEFORE… [--] AFTER…",
+    .run = run};

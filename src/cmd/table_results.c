@@ -1,0 +1,116 @@
+#include "cmd/table_results.h"
+
+#include "analysis/iterations/iterations.h"
+#include "analysis/ledger/threads.h"
+#include "analysis/outliers/outliers.h"
+#include "analysis/timeline/wall_ledger.h"
+#include "cmd/command.h"
+
+#define OUTLINE_ROWS_AT_MOST 20000
+
+static int make_whatif(struct table_results *results)
+{
+    struct error error;
+    if (whatif_session__open(&results->whatif, &results->loaded.report, UINT64_MAX, &error) < 0)
+        return failed(&error);
+    results->has_whatif = true;
+    whatif_session__ask_about_all(&results->whatif, true);
+    whatif_session__answer(&results->whatif);
+    return 0;
+}
+
+static bool is_needed(const struct table_source *const *sources, enum table_need need)
+{
+    for (; *sources; sources++)
+        if ((*sources)->needs == need)
+            return true;
+    return false;
+}
+
+static void ask_for(const struct table_source *source, struct table_results *results)
+{
+    struct run *run = &results->loaded.run;
+    for (size_t i = 0; source->of && source->of[i]; i++)
+        if (!run__is_asked(run, source->of[i]))
+            run__ask(run, source->of[i],
+                     source->of[i] == &locks_analysis ? &results->filter : NULL);
+}
+
+static void make_outline(struct table_results *results)
+{
+    struct loaded *loaded = &results->loaded;
+    const struct structure *structure = run__result(&loaded->run, &structure_analysis);
+    if (structure)
+        results->outline = outline__fitting(loaded->trace, structure, &results->outline_options,
+                                            OUTLINE_ROWS_AT_MOST);
+}
+
+/* 0, or EXIT_HEURT after a sentence. */
+static int analyse(const struct table_source *const *sources, enum class_view view,
+                   struct table_results *results)
+{
+    struct loaded *loaded = &results->loaded;
+    for (const struct table_source *const *source = sources; *source; source++)
+        ask_for(*source, results);
+    int status =
+        run__is_asked(&loaded->run, &profile_analysis) ? loaded__ask_profile(loaded, view) : 0;
+    status = status ? status : loaded__analyse(loaded);
+    if (status)
+        return status;
+    make_outline(results);
+    if (is_needed(sources, NEEDS_GAINS))
+        loaded__predict(loaded, run__result(&loaded->run, &findings_analysis), 0);
+    return is_needed(sources, NEEDS_WHATIF) ? make_whatif(results) : 0;
+}
+
+/* What rows may refer to. */
+static void fill_reports(struct table_results *results)
+{
+    const struct report *report = &results->loaded.report;
+    const struct run *run = &results->loaded.run;
+    results->locks = (struct locks_report){report, run__result(run, &locks_analysis),
+                                           &results->filter, run__result(run, &path_analysis)};
+    results->structure =
+        (struct structure_report){.report = report,
+                                  .structure = run__result(run, &structure_analysis),
+                                  .outline = results->outline,
+                                  .options = &results->outline_options};
+    results->points =
+        (struct points_report){report, run__result(run, &outliers_analysis), NULL, SIZE_MAX};
+    if (results->has_whatif)
+        results->whatif_view = whatif_session__view(&results->whatif);
+}
+
+int table_results__make(const char *directory, const struct table_source *const *sources,
+                        enum class_view view, struct table_results *results)
+{
+    *results = (struct table_results){.outline = NULL};
+    int status = loaded__open(directory, &results->loaded);
+    if (status)
+        return status;
+    status = analyse(sources, view, results);
+    if (status)
+        table_results__free(results);
+    else
+        fill_reports(results);
+    return status;
+}
+
+struct table_rows table_results__rows(const struct table_results *results,
+                                      const struct table_source *source)
+{
+    const struct run *run = &results->loaded.run;
+    const struct table_subject subject = {
+        &results->loaded.report, run__result(run, &threads_analysis),    &results->locks,
+        &results->structure,     run__result(run, &iterations_analysis), &results->points,
+        &results->whatif_view,   run__result(run, &wall_ledger_analysis)};
+    return source->rows(&subject);
+}
+
+void table_results__free(struct table_results *results)
+{
+    if (results->has_whatif)
+        whatif_session__close(&results->whatif);
+    outline__free(results->outline);
+    loaded__close(&results->loaded);
+}
