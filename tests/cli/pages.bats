@@ -94,6 +94,7 @@ run_page() { # NAME
 
 @test "the examples of heurt(1)" { run_page heurt; }
 @test "the examples of heurt-check(1)" { run_page heurt-check; }
+@test "the examples of heurt-compare(1)" { run_page heurt-compare; }
 @test "the examples of heurt-diff-occurrence(1)" { run_page heurt-diff-occurrence; }
 @test "the examples of heurt-dump(1)" { run_page heurt-dump; }
 @test "the examples of heurt-explain(1)" { run_page heurt-explain; }
