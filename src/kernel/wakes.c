@@ -169,7 +169,7 @@ int wake_record__decode(const struct wake_formats *formats, uint32_t cpu, const 
 
 struct wake_ring {
     uint32_t cpu;
-    int fd; /* of the event that owns the ring, which tells the program's new threads */
+    int fd; /* of the event that owns the ring, which tells everybody's new threads */
     struct perf_event_mmap_page *page;
     size_t mapped_bytes;
     struct ring ring;
