@@ -310,15 +310,17 @@ static bool is_automatic(const struct recording *recording)
 }
 
 #define CHOSEN_OVERHEAD_PERMILLE 50
+#define LATER_NS 600 /* measured: 60 to 110 to pack an event, some 300 to report on it */
+
+static bool has_usual_budget(const struct recording *recording)
+{
+    return !recording->overhead.told && !has_request(recording);
+}
 
 static uint32_t overhead_permille(const struct recording *recording)
 {
-    if (!recording->overhead.told && !has_request(recording))
-        return CHOSEN_OVERHEAD_PERMILLE;
-    return recording->overhead.permille;
+    return has_usual_budget(recording) ? CHOSEN_OVERHEAD_PERMILLE : recording->overhead.permille;
 }
-
-#define PLACES_MOST 100
 
 /* Where the usual place is in use by another recording, in the next one: heurt.data.2. */
 static int create_somewhere(struct recording *recording, const struct heurt_session *settings,
@@ -326,7 +328,7 @@ static int create_somewhere(struct recording *recording, const struct heurt_sess
 {
     int code = trace_writer__create(recording->directory, settings, writer, error);
     bool is_usual = strcmp(recording->directory, DEFAULT_TRACE) == 0;
-    for (unsigned place = 2; code == -EBUSY && is_usual && place < PLACES_MOST; place++) {
+    for (unsigned place = 2; code == -EBUSY && is_usual && place < 100; place++) {
         free(recording->other_directory);
         recording->other_directory = memory__format(DEFAULT_TRACE ".%u", place);
         recording->directory = recording->other_directory;
@@ -341,9 +343,8 @@ static int create_somewhere(struct recording *recording, const struct heurt_sess
 static int create_trace(struct recording *recording, struct trace_writer **writer,
                         struct error *error)
 {
-    enum heurt_clock clock = session_clock__choose();
     struct heurt_session settings = {
-        .clock = clock,
+        .clock = session_clock__choose(),
         .flags = (recording->aggregate ? HEURT_SESSION_AGGREGATE : 0) |
                  (recording->all_locks ? 0 : HEURT_SESSION_SAMPLE_LOCKS) |
                  (recording->overhead.told ? HEURT_SESSION_SAMPLE_SEMAPHORES : 0) |
@@ -353,10 +354,11 @@ static int create_trace(struct recording *recording, struct trace_writer **write
         .stack_every = recording->stack_bytes ? (uint32_t)recording->stack_every : 0,
         .stack_bytes = (uint32_t)recording->stack_bytes & ~7u,
         .overhead_permille = overhead_permille(recording),
+        .later_ns = has_usual_budget(recording) && !recording->aggregate ? LATER_NS : 0,
         .limit_units = recording->max_size_bytes / HEURT_UNIT_BYTES,
         .patience_ms = recording->patience_ms,
-        .start = session_clock__pair(clock),
     };
+    settings.start = session_clock__pair(settings.clock);
     if (recording->redact_arguments)
         while (!settings.argument_key[0])
             if (getrandom(settings.argument_key, sizeof settings.argument_key, 0) < 0)

@@ -147,6 +147,7 @@ static int show_report(const struct report_options *options, struct loaded *load
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
 #define KEPT_CLASSES 5
+#define KEPT_JSON_THREADS 256 /* of more the document takes longer than all screens */
 
 /* What is asked for by nothing else than the trace: findings, classes, all as JSON. */
 static bool may_be_kept(const struct report_options *options)
@@ -271,7 +272,9 @@ static void keep_screens(const struct report_options *options, const struct repo
     struct style style = style__of(true, options->width);
     const unsigned columns = style.columns;
     struct vec screens = kept_screens__read(options->directory);
-    keep_screen(&screens, &(struct screen_to_keep){&as_json, report, VIEW_SUMMARY, "", 0}, &style);
+    if (trace__threads(report->trace)->count <= KEPT_JSON_THREADS)
+        keep_screen(&screens, &(struct screen_to_keep){&as_json, report, VIEW_SUMMARY, "", 0},
+                    &style);
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
         style.columns = widths[i];
         keep_all(&screens, &as_text, report, &style);

@@ -118,7 +118,7 @@ struct heurt_session {
     struct heurt_clock_pair end;
     uint64_t start_realtime_ns; /* CLOCK_REALTIME at start */
     uint32_t patience_ms;       /* a process waits no longer for a sign of life of the recorder */
-    uint32_t unused;
+    uint32_t later_ns; /* what an occurrence costs when it is packed and analysed; 0: no matter */
     uint64_t
         argument_key[2]; /* in the session file alone, where arguments are to be unreadable: kept is
                             what this key makes of them. 0: they are kept as they are */

@@ -143,6 +143,7 @@ static void fill_session(struct trace_writer *writer, const struct heurt_session
         .stack_every = settings->stack_every,
         .stack_bytes = settings->stack_bytes,
         .overhead_permille = settings->overhead_permille,
+        .later_ns = settings->later_ns,
         .recorder_pid = (uint32_t)getpid(),
         .patience_ms = settings->patience_ms,
         .start = settings->start,

@@ -19,8 +19,8 @@
 
 struct trace_writer;
 
-/* settings: clock, flags, stack_every, stack_bytes, limit_units, patience_ms, start, argument_key
- * are taken from it; the rest is filled in. */
+/* settings: clock, flags, stack_every, stack_bytes, limit_units, patience_ms, later_ns, start,
+ * argument_key are taken from it; the rest is filled in. */
 int trace_writer__create(const char *directory, const struct heurt_session *settings,
                          struct trace_writer **writer, struct error *error);
 

@@ -66,6 +66,13 @@ static struct costs costs_beside(void)
                           .left_out = heurt_state.left_out_ticks};
 }
 
+/* What is recorded is packed and analysed when the program has ended, which somebody waits for:
+ * many times what it cost the program. Who names functions or a budget is not held to it. */
+static uint32_t later_ticks(void)
+{
+    return (uint32_t)clock__ticks(heurt_state.settings.later_ns);
+}
+
 static bool is_hook(uint32_t id)
 {
     return id < HEURT_EVENT_FUNCTIONS;
@@ -267,6 +274,7 @@ static uint64_t site__take_count(struct thread *thread, struct budget_site *site
 static void gather_shares(struct thread *thread, struct budget_window *window)
 {
     struct budget *budget = &thread->countdowns->budget;
+    const uint32_t later = later_ticks();
     for (unsigned i = 0; i < SITES; i++) {
         struct budget_site *site = &budget->sites[i];
         if (!site->id)
@@ -279,7 +287,7 @@ static void gather_shares(struct thread *thread, struct budget_window *window)
         budget->share_sites[window->shares] = (uint16_t)i;
         budget->shares[window->shares++] =
             (struct share){.occurrences = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX,
-                           .recorded = cost_of(site->id)};
+                           .recorded = cost_of(site->id) + later};
     }
     uint64_t drawn = (uint64_t)budget->drawn * heurt_state.left_out_ticks;
     window->left_out -= drawn < window->left_out ? drawn : window->left_out;

@@ -172,13 +172,15 @@ void kept_file__save(const char *directory, const char *path, const char *ending
     if (!make_directory(directory))
         return;
     char *temporary = memory__format("%s.XXXXXX", path);
+    bool is_more = access(path, F_OK) != 0; /* to look at all each time would take long */
     int fd = mkostemp(temporary, O_CLOEXEC);
     if (fd >= 0) {
         bool written = write(fd, context);
         written &= close(fd) == 0;
         if (!written || rename(temporary, path) != 0)
             unlink(temporary);
-        bound_directory(directory, ending, most_bytes);
+        if (is_more)
+            bound_directory(directory, ending, most_bytes);
     }
     free(temporary);
 }

@@ -63,6 +63,24 @@ static void add_iteration(struct vec *iterations, uint64_t tick, int64_t more)
     vec__push(iterations, &iteration);
 }
 
+/* A thread that is off the CPU for one reason and at once for the next changes nothing between. */
+static void add_periods(struct vec *iterations, const struct vec *periods)
+{
+    uint64_t away_until = 0;
+    VEC_EACH (away, periods, struct away) {
+        if (away->what == SPENT_PAUSED)
+            continue;
+        if (away->begin != away_until) {
+            if (away_until)
+                add_iteration(iterations, away_until, 1);
+            add_iteration(iterations, away->begin, -1);
+        }
+        away_until = away->end;
+    }
+    if (away_until)
+        add_iteration(iterations, away_until, 1);
+}
+
 /* Afterwards more is how many threads are on a CPU from there on. */
 static struct vec iterations_of(const struct trace *trace, const struct thread_away *all)
 {
@@ -72,12 +90,7 @@ static struct vec iterations_of(const struct trace *trace, const struct thread_a
         const struct trace_thread *thread = trace__thread_at(trace, i);
         add_iteration(&iterations, thread->start_tick, 1);
         add_iteration(&iterations, thread->end_tick, -1);
-        VEC_EACH (away, &all[i].periods, struct away) {
-            if (away->what == SPENT_PAUSED)
-                continue;
-            add_iteration(&iterations, away->begin, -1);
-            add_iteration(&iterations, away->end, 1);
-        }
+        add_periods(&iterations, &all[i].periods);
     }
     if (iterations.count)
         qsort(iterations.items, iterations.count, sizeof(struct presence_change), by_tick);
@@ -88,26 +101,21 @@ static struct vec iterations_of(const struct trace *trace, const struct thread_a
     return iterations;
 }
 
-/* The last iteration at or before tick; the first one when there is none. */
-static size_t iteration_at(const struct vec *iterations, uint64_t tick)
+/* The last iteration at or before tick, or the first one; from: it is none before this one. */
+static size_t iteration_at(const struct vec *iterations, size_t from, uint64_t tick)
 {
-    size_t from = 0, to = iterations->count;
-    while (from + 1 < to) {
-        size_t middle = from + (to - from) / 2;
-        if (VEC_AT(iterations, struct presence_change, middle)->tick <= tick)
-            from = middle;
-        else
-            to = middle;
-    }
+    while (from + 1 < iterations->count &&
+           VEC_AT(iterations, struct presence_change, from + 1)->tick <= tick)
+        from++;
     return from;
 }
 
-static void divide(const struct vec *iterations, int64_t cpus, const struct away *period,
+/* at: the iteration of the period's begin. */
+static void divide(const struct vec *iterations, size_t at, int64_t cpus, const struct away *period,
                    struct vec *into)
 {
     uint64_t from = period->begin;
-    for (size_t i = iteration_at(iterations, from); i < iterations->count && from < period->end;
-         i++) {
+    for (size_t i = at; i < iterations->count && from < period->end; i++) {
         uint64_t end = i + 1 < iterations->count
                            ? VEC_AT(iterations, struct presence_change, i + 1)->tick
                            : period->end;
@@ -128,9 +136,11 @@ static void find_stolen(const struct trace *trace, uint32_t cpus, struct thread_
     struct vec iterations = iterations_of(trace, all);
     for (size_t i = 0; i < trace__threads(trace)->count; i++) {
         struct vec divided = VEC_OF(struct away);
+        size_t at = 0;
         VEC_EACH (period, &all[i].periods, struct away) {
+            at = iteration_at(&iterations, at, period->begin);
             if (period->what == SPENT_RUNNABLE)
-                divide(&iterations, cpus, period, &divided);
+                divide(&iterations, at, cpus, period, &divided);
             else
                 vec__push(&divided, period);
         }

@@ -10,6 +10,12 @@
 /* Of longer traces, and of those of which windows are drawn, the range has no variants. */
 #define VARIANTS_OPS (4u << 20)
 
+/* Nor where all of them would replay more than is to be replayed. */
+static bool is_long(uint64_t ops, uint64_t most_events)
+{
+    return ops > VARIANTS_OPS || ops > most_events / 3;
+}
+
 #define KNOWN_ERROR 0.1 /* most cures that were measured were that near (docs/accuracy.md) */
 
 /* Models that may be as right: their predictions make the range. */
@@ -136,8 +142,8 @@ int whatif__open(const struct trace *trace, const struct symbols *symbols,
     }
     if (self->drawn)
         drawn_run__empty(self->drawn);
-    bool is_long = self->drawn || replay_program__ops(self->program) > VARIANTS_OPS;
-    self->variants = is_long ? 1 : VARIANTS;
+    bool is_one = self->drawn || is_long(replay_program__ops(self->program), most_events);
+    self->variants = is_one ? 1 : VARIANTS;
     struct replay_result recorded = replay_unchanged(self, REPLAY_COSTS_KEPT, VARIANT_MEASURED);
     self->recorded = recorded.wall;
     replay_result__free(&recorded);
