@@ -209,7 +209,9 @@ void lookup__warn(struct symbols *symbols, struct image *image)
     if (image->state == IMAGE_OPEN)
         sentence = told_of_package(image->path, sentence);
     symbols__warn(symbols, sentence);
-    if (known && image->state == IMAGE_OPEN)
+    if (known && image->state == IMAGE_OPEN) {
         symbols__warn(known, sentence);
+        image->has_learned = true;
+    }
     free(sentence);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define LIST ".list"
 
@@ -53,15 +54,35 @@ static char *named_after(const char *list)
                           list);
 }
 
-char *package__with_names(const char *lists, const char *path)
+/* Most packages begin as their files do: "libx264-164" has libx264.so.164. */
+#define ALIKE_BYTES 5
+
+static bool is_alike(const char *list, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return strncasecmp(list, slash + 1, ALIKE_BYTES) == 0;
+}
+
+/* In those lists that are named as the file is, or in all others. */
+static char *search(DIR *directory, const char *lists, const char *path, bool in_alike)
 {
     char *package = NULL;
+    rewinddir(directory);
+    for (struct dirent *entry; !package && (entry = readdir(directory));)
+        if (is_list(entry->d_name) && is_alike(entry->d_name, path) == in_alike &&
+            list_has(lists, entry->d_name, path))
+            package = named_after(entry->d_name);
+    return package;
+}
+
+char *package__with_names(const char *lists, const char *path)
+{
     DIR *directory = *path == '/' ? opendir(lists) : NULL;
     if (!directory)
         return NULL;
-    for (struct dirent *entry; !package && (entry = readdir(directory));)
-        if (is_list(entry->d_name) && list_has(lists, entry->d_name, path))
-            package = named_after(entry->d_name);
+    char *package = search(directory, lists, path, true);
+    if (!package)
+        package = search(directory, lists, path, false);
     closedir(directory);
     return package;
 }

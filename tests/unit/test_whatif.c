@@ -305,10 +305,10 @@ static void ranked_classes_get_their_gain(void **state)
     assert_true(gain_of(&fixture, 0) == 0 && gain_of(&fixture, 2) == 1.002);
 
     clear_gains(&fixture);
-    profile->events = UINT64_MAX / 2; /* all of them, too, in a few seconds: from windows */
+    profile->events = UINT64_MAX / 2; /* all of them, too, at once: from windows */
     wall_gains__fill(fixture.report.trace, fixture.symbols, profile, NULL, 0);
     assert_true(gain_of(&fixture, 0) == 2 && gain_of(&fixture, 5) == 1.005);
-    assert_in_range(fake.most_events, 500000, 4000000);
+    assert_in_range(fake.most_events, 50000, 300000);
     assert_true(profile->replayed_share > 0 && !profile->no_gains);
 
     clear_gains(&fixture);

@@ -8,6 +8,7 @@
 /* Events that a report replays for its column "wall gain", over all classes: somebody waits for
  * it. 780,000 of them and two findings took 1.2 s of one CPU with all models (AMD EPYC). */
 #define REPLAYED_EVENTS_MOST 300000u
+#define REPLAYED_EVENTS_LEAST 50000u /* for each of many questions: less would tell little */
 #define QUESTIONS_MOST 32u
 #define NO_GAIN_BELOW 1.01 /* what is shown as none */
 
@@ -118,10 +119,11 @@ static void answer_for_report(const struct trace *trace, const struct symbols *s
 {
     struct whatif *whatif;
     struct error error;
+    uint64_t most = REPLAYED_EVENTS_MOST / questions->count;
+    most = most > REPLAYED_EVENTS_LEAST ? most : REPLAYED_EVENTS_LEAST;
     free(profile->no_gains);
     profile->no_gains = NULL;
-    if (whatif__open(trace, symbols, profile, REPLAYED_EVENTS_MOST / questions->count, &whatif,
-                     &error) < 0) {
+    if (whatif__open(trace, symbols, profile, most, &whatif, &error) < 0) {
         profile->no_gains = memory__text(error.text);
         return;
     }
