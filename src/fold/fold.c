@@ -418,7 +418,8 @@ static void acquired_at_once(struct fold *fold, const struct event *event)
 static bool is_of_meeting(uint32_t id)
 {
     return (id >= HEURT_EVENT_LOCK_WAIT && id <= HEURT_EVENT_SEMAPHORE_POSTED) ||
-           id == HEURT_EVENT_FUTEX_WAIT || id == HEURT_EVENT_FUTEX_WOKEN;
+           id == HEURT_EVENT_FUTEX_WAIT || id == HEURT_EVENT_FUTEX_WOKEN ||
+           id == HEURT_EVENT_INITIALISED;
 }
 
 static void pause(struct fold_state *state, const struct event *event)

@@ -94,7 +94,8 @@ struct fold_state {
     uint64_t counted_faults;             /* of fault_count: without records, which cost something */
     uint64_t creating;                   /* ticks in calls that made threads */
     uint32_t depth;                      /* open spans */
-    uint32_t meets; /* 1: has events of locks, conditions, barriers, semaphores or futexes */
+    uint32_t meets; /* 1: has events of locks, conditions, barriers, semaphores or futexes, or made
+                       such objects */
     uint32_t drawn_count;
     uint32_t paused_off; /* of paused, off the CPU; in units of 1024 ticks */
     struct drawn drawn[DRAWN_AT_MOST];

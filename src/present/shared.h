@@ -91,6 +91,11 @@ struct place place__of_class(const struct report *report, const struct class_def
 bool class__is_hooked(const struct class_definition *class);
 /* The variable at the class's object, or NULL. */
 const char *class__object_name(const struct report *report, const struct class_definition *class);
+/* "made at queue.c:30": where an object was initialised, from there; "": not seen. free() it. */
+char *object__made_at(const struct report *report, uint32_t process, uint64_t site);
+/* The same name on every screen: of its variable, else where it was made, else its address; NULL:
+ * it has no object. free() it. */
+char *class__object_known_as(const struct report *report, const struct class_definition *class);
 /* "0x4a0040 queue.lock, declared in /src/queue.c:12": of a class that has an object. free() it. */
 char *class__object_text(const struct report *report, const struct class_definition *class);
 /* struct frame, innermost first. vec__free it; names without a symbol are in *texts (char *, to be

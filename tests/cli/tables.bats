@@ -85,6 +85,17 @@ names() { # of all tables, a line each
     ! grep -q '^$' tries || fail "a finding without anything to try"
 }
 
+@test "a lock without a name is known by the line that made it" {
+    "$HEURT" record --quiet -o mutex "$EXAMPLES/mutex" --threads 4 --delay 4000 >out </dev/null
+    "$HEURT" report -i mutex --json >report.json
+    local line
+    line=$(grep -n 'pthread_mutex_init' "$HEURT_SOURCE/examples/mutex.c" | cut -d: -f1)
+    [ "$("$JSON_GET" report.json 'findings[category=lock].object.born.line')" = "$line" ]
+    [ "$("$JSON_GET" report.json 'findings[category=lock].object.name')" = "made at mutex.c:$line" ]
+    "$HEURT" report -i mutex >screen
+    grep -q "lock made at mutex.c:$line" screen
+}
+
 @test "a thread's components add up to its life" {
     "$HEURT" tables --format csv threads >threads
     [ "$(wc -l <threads)" -ge 3 ]

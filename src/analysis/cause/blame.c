@@ -174,18 +174,27 @@ static void take(struct blame_walk *walk, const struct sync_event *event)
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-static void set_idle(const struct blame_walk *walk)
+static void set_idle(const struct blame_walk *walk, struct class_entry *entry, uint32_t object)
+{
+    if (entry->what.at.kind != CLASS_CONDITION && entry->what.at.kind != CLASS_SEMAPHORE)
+        return;
+    entry->idle = idle_waits__at(&walk->idle, object);
+    entry->joins = idle_waits__join_at(&walk->idle, object);
+}
+
+/* What the walk came to know of a class's object. */
+static void tell_of_objects(const struct blame_walk *walk)
 {
     VEC_EACH (entry, &walk->table->entries, struct class_entry *) {
-        const struct class_definition *what = &(*entry)->what;
-        if (what->at.kind != CLASS_CONDITION && what->at.kind != CLASS_SEMAPHORE)
+        struct class_definition *what = &(*entry)->what;
+        if (!what->has_object)
             continue;
         uint32_t object =
             sync_events__find(walk->sync_events, what->at.process, what->at.kind, what->object);
         if (object == SYNC_EVENT_NO_OBJECT)
             continue;
-        (*entry)->idle = idle_waits__at(&walk->idle, object);
-        (*entry)->joins = idle_waits__join_at(&walk->idle, object);
+        what->born_site = sync_events__object(walk->sync_events, object)->initialised_site;
+        set_idle(walk, *entry, object);
     }
 }
 
@@ -274,7 +283,7 @@ void *blame__end(void *blame)
 {
     struct blame_walk *walk = blame;
     idle_waits__find(&walk->idle, walk->thread_count);
-    set_idle(walk);
+    tell_of_objects(walk);
     free_walk(walk);
     return NULL;
 }

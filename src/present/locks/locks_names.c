@@ -25,22 +25,11 @@ const char *object__noun(const struct sync_object *object)
                                                  : "mutex";
 }
 
-static char *made_at(const struct report *report, const struct sync_object *object)
-{
-    char unknown[32];
-    if (!object->initialised_site)
-        return memory__text("");
-    struct place place = place__of_site(report, object->process, object->initialised_site, unknown);
-    char *source = place__source(&place, false);
-    char *text = memory__format("made at %s", *source ? source : place.function);
-    free(source);
-    return text;
-}
-
 char *object__known_as(const struct report *report, const struct sync_object *object)
 {
     const char *variable = report__variable(report, object->process, object->address);
-    return variable ? memory__text(variable) : made_at(report, object);
+    return variable ? memory__text(variable)
+                    : object__made_at(report, object->process, object->initialised_site);
 }
 
 char *object__name(const struct report *report, const struct sync_object *object)

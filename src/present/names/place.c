@@ -144,11 +144,37 @@ const char *class__object_name(const struct report *report, const struct class_d
     return variable ? variable->function : NULL;
 }
 
+char *object__made_at(const struct report *report, uint32_t process, uint64_t site)
+{
+    char unknown[32];
+    if (!site)
+        return memory__text("");
+    struct place place = place__of_site(report, process, site, unknown);
+    char *source = place__source(&place, false);
+    char *text = memory__format("made at %s", *source ? source : place.function);
+    free(source);
+    return text;
+}
+
+char *class__object_known_as(const struct report *report, const struct class_definition *class)
+{
+    const char *name = class__object_name(report, class);
+    if (name)
+        return memory__text(name);
+    if (class->has_object && class->born_site)
+        return object__made_at(report, class->at.process, class->born_site);
+    return class->has_object ? memory__format("0x%" PRIx64, class->object) : NULL;
+}
+
 char *class__object_text(const struct report *report, const struct class_definition *class)
 {
     const struct symbol *variable = class__variable(report, class);
-    if (!variable)
-        return memory__format("0x%" PRIx64, class->object);
+    if (!variable) {
+        char *made = object__made_at(report, class->at.process, class->born_site);
+        char *address = memory__format("0x%" PRIx64 "%s%s", class->object, *made ? ", " : "", made);
+        free(made);
+        return address;
+    }
     char *source =
         place__source(&(struct place){.file = variable->file, .line = variable->line}, true);
     char *text = memory__format("0x%" PRIx64 " %s%s%s", class->object, variable->function,

@@ -6,6 +6,7 @@
 #include "present/report/report_parts.h"
 #include "present/report/unseen.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -317,19 +318,28 @@ static bool is_one_lock(const struct report *report, const struct finding *findi
                CLASS_LOCK;
 }
 
+/* "--split 'lock=queue_lock:2'": by its variable, or its address. */
+static char *split_in_two(const struct report *report, const struct finding *finding)
+{
+    const struct class_definition *what =
+        &VEC_AT(&report->profile->classes, struct profile_class, finding->leader)->what;
+    const char *name = class__object_name(report, what);
+    return name ? memory__format("--split 'lock=%s:2'", name)
+                : memory__format("--split 'lock=0x%" PRIx64 ":2'", what->object);
+}
+
 char *finding__checking_command(const struct report *report, const struct finding *finding)
 {
-    char *what = NULL, *object = finding__object(report, finding);
+    char *what = NULL;
     if (trace__is_aggregated(report->trace))
         what = NULL;
-    else if (is_one_lock(report, finding) && object)
-        what = memory__format("--split 'lock=%s:2'", object);
+    else if (is_one_lock(report, finding) && finding->has_object)
+        what = split_in_two(report, finding);
     else if (!report__is_of_part(report) && /* of which classes have other numbers */
              finding__can_be_replayed(report->profile, finding) &&
              finding->classes.count <= REMOVED_MOST)
         what = removed_classes(finding);
     char *hint = what ? report__hint(report, "whatif", what) : NULL;
-    free(object);
     free(what);
     return hint;
 }

@@ -5,7 +5,7 @@
 struct finding_cells {
     uint64_t rank;
     const char *sentence, *try;
-    struct place_cells place, by;
+    struct place_cells place, by, born;
     const char *object, *object_kind, *by_doing;
     struct finding finding; /* its figures as they are */
     uint64_t leader;
@@ -13,9 +13,18 @@ struct finding_cells {
 
 /* ---- objects in it --------------------------------------------------------------------------- */
 
+static struct table_rows born_row(const void *row)
+{
+    const struct place_cells *born = &((const struct finding_cells *)row)->born;
+    struct table_rows rows = table_rows__of(&place_table);
+    if (born->function)
+        vec__push(&rows.rows, born);
+    return rows;
+}
+
 static const struct table object_table = OBJECT(
     finding_cells, FIELD("name", finding_cells, object), FIELD("kind", finding_cells, object_kind),
-    FIELD_ONE("born", no_rows), FIELD("count", finding_cells, finding.objects));
+    FIELD_ONE("born", born_row), FIELD("count", finding_cells, finding.objects));
 
 static const struct table by_table = OBJECT(finding_cells, FIELDS_OF_PLACE(finding_cells, by),
                                             FIELD("doing", finding_cells, by_doing));
@@ -115,6 +124,17 @@ static void fill_places(struct table_rows *rows, const struct report *report,
     row->by_doing = by.doing;
 }
 
+static struct place_cells born_place(struct table_rows *rows, const struct report *report,
+                                     const struct finding *finding)
+{
+    const struct class_definition *what =
+        finding->has_object && finding->leader != FINDING_NO_CLASS
+            ? &VEC_AT(&report->profile->classes, struct profile_class, finding->leader)->what
+            : NULL;
+    return what ? place_cells__of_site(rows, report, what->at.process, what->born_site)
+                : PLACE_NOWHERE;
+}
+
 static void add_finding(struct table_rows *rows, const struct report *report,
                         const struct finding *finding, uint64_t rank)
 {
@@ -125,6 +145,7 @@ static void add_finding(struct table_rows *rows, const struct report *report,
         .try = *finding__tries(finding),
         .place = PLACE_NOWHERE,
         .by = PLACE_NOWHERE,
+        .born = born_place(rows, report, finding),
         .object = table_rows__keep(rows, finding__object(report, finding)),
 
         .finding = *finding,

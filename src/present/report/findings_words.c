@@ -110,9 +110,7 @@ char *finding__object(const struct report *report, const struct finding *finding
     const char *name = leader ? class__object_name(report, &leader->what) : NULL;
     if (finding->category == FINDING_DISK && name)
         return file_text(name);
-    if (!finding->has_object || !leader)
-        return NULL;
-    return name ? memory__text(name) : memory__format("0x%" PRIx64, leader->what.object);
+    return finding->has_object && leader ? class__object_known_as(report, &leader->what) : NULL;
 }
 
 const char *finding__object_kind(const struct report *report, const struct finding *finding)

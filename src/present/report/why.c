@@ -39,12 +39,10 @@ char *class__keys(const struct class_definition *class)
 static char *subject_with_object(const struct report *report, const struct profile_class *class,
                                  const char *noun)
 {
-    const char *name = class__object_name(report, &class->what);
-    if (name)
-        return memory__format("%s %s", noun, name);
-    if (class->what.has_object)
-        return memory__format("%s 0x%" PRIx64, noun, class->what.object);
-    return memory__text(noun);
+    char *object = class__object_known_as(report, &class->what);
+    char *text = memory__format("%s%s%s", noun, object ? " " : "", object ? object : "");
+    free(object);
+    return text;
 }
 
 /* "fd 5, 512 B to 1.02 kB": a size class is the logarithm of a size to the base 2. */
