@@ -124,8 +124,8 @@ struct heurt_session {
                             what this key makes of them. 0: they are kept as they are */
     /* With KERNEL_LOG: what an OFF_CPU and a FAULT cost the program in all; 0: not known. */
     uint32_t off_cpu_ticks, fault_ticks;
-    uint32_t thread_cost_ns; /* likewise a thread's beginning and end */
-    uint32_t more_unused;
+    uint32_t thread_cost_ns;          /* likewise a thread's beginning and end */
+    uint32_t sample_ns;               /* and what a sample of its code costs a thread */
     uint64_t file_device, file_inode; /* which file the recorder made; another one is a copy */
     uint64_t full_tick; /* (atomic) when room first ran out; 0: it did not, or nobody noted it */
     /* (atomic) Functions of which even the occurrences that are skipped cost more than the budget:

@@ -172,6 +172,7 @@ static void restore_settings(struct trace_writer *writer)
     own.events_lost = session->events_lost;
     own.full_tick = session->full_tick;
     own.kernel_lost = session->kernel_lost;
+    own.sample_ns = session->sample_ns;
     own.cpu_ns = session->cpu_ns;
     own.system_ns = session->system_ns;
     own.faults = session->faults;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/vec.h"
+#include "kernel/sample_cost.h"
 #include "kernel/sampling.h"
 
 #include <errno.h>
@@ -701,6 +702,7 @@ static struct task_costs costs_on(int cpu, clockid_t clock)
         .off_cpu_ns = beyond(recorded.change, bare.change),
         .thread_ns =
             (1 + ENDS) * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) * inherit_event(clock, cpu),
+        .sample_ns = sample_cost__measure(),
     };
 }
 

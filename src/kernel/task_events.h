@@ -78,6 +78,7 @@ struct task_costs {
     uint64_t fault_ns;   /* what these two records cost */
     uint64_t off_cpu_ns; /* what it costs that a thread leaves its CPU and gets one again */
     uint64_t thread_ns;  /* a thread's beginning and end, without such changes */
+    uint64_t sample_ns;  /* a sample of its code */
 };
 struct task_costs task_events__costs(clockid_t clock);
 

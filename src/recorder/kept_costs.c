@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAGIC "heurt-k1"
+#define MAGIC "heurt-k2"
 #define ENDING ".costs"
 #define BYTES_MOST 4096
 #define RUNS 4 /* in which they are measured */
@@ -70,6 +70,7 @@ static struct task_costs merge(const struct kept_costs *kept, struct task_costs 
                             .fault_ns = least(kept->costs.fault_ns, measured.fault_ns),
                             .off_cpu_ns = least(kept->costs.off_cpu_ns, measured.off_cpu_ns),
                             .thread_ns = least(kept->costs.thread_ns, measured.thread_ns),
+                            .sample_ns = least(kept->costs.sample_ns, measured.sample_ns),
                         }
                       : measured;
 }

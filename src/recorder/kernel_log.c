@@ -26,6 +26,7 @@ struct kernel_log {
     bool by_counter; /* the trace's ticks are the counter's, else ns of CLOCK_MONOTONIC */
     int stop_fd;
     uint64_t flushed_ns;
+    uint64_t sample_ns; /* told at the end: no process had a hand in it then */
     pthread_t thread;
 };
 
@@ -172,6 +173,7 @@ struct kernel_log *kernel_log__start(pid_t pid, struct trace_writer *writer, str
     take_pair(log, true);
     session->fault_ticks = (uint32_t)task_log__ticks(log->tasks, costs.fault_ns);
     session->thread_cost_ns = (uint32_t)costs.thread_ns;
+    log->sample_ns = costs.sample_ns;
     session->off_cpu_ticks = (uint32_t)task_log__ticks(log->tasks, costs.off_cpu_ns);
     __atomic_fetch_or(&session->flags, HEURT_SESSION_KERNEL_LOG, __ATOMIC_SEQ_CST);
     return log;
@@ -185,7 +187,8 @@ void kernel_log__stop(struct kernel_log *log)
     pthread_join(log->thread, NULL);
     look(log);
     task_log__finish(log->tasks, clock__ns(log->clock));
-    trace_writer__session(log->writer)->kernel_lost =
-        task_events__lost(log->events) + task_log__refused(log->tasks);
+    struct heurt_session *session = trace_writer__session(log->writer);
+    session->kernel_lost = task_events__lost(log->events) + task_log__refused(log->tasks);
+    session->sample_ns = (uint32_t)log->sample_ns;
     free_log(log);
 }

@@ -31,6 +31,32 @@ static double times_told(const struct profile *profile, const struct trace *trac
     return all_told_ns > 0 && sampled_ns > CLEARLY * all_told_ns ? sampled_ns / all_told_ns : 1;
 }
 
+static void add(struct profile *profile, struct profile_thread *row, uint64_t more_ns)
+{
+    if (more_ns > row->component_ns[COMPONENT_RUNNING])
+        more_ns = row->component_ns[COMPONENT_RUNNING];
+    row->component_ns[COMPONENT_RUNNING] -= more_ns;
+    row->component_ns[COMPONENT_OVERHEAD] += more_ns;
+    profile->overhead_ns += more_ns;
+}
+
+/* What samples of it cost a thread, they tell themselves: by their number, in its share of them. */
+static void add_samples(struct profile *profile, const struct trace *trace,
+                        const struct sampled_time *time)
+{
+    double all_ns = 0;
+    uint64_t cost_ns = (uint64_t)time->samples * trace__session(trace)->sample_ns;
+    VEC_EACH (row, &profile->threads, struct profile_thread)
+        all_ns += (double)time->ns[row->thread];
+    VEC_EACH (row, &profile->threads, struct profile_thread) {
+        if (!has_samples(trace, time, row->thread))
+            continue;
+        uint64_t more_ns = (uint64_t)((double)cost_ns * (double)time->ns[row->thread] / all_ns);
+        add(profile, row, more_ns);
+        row->kernel_overhead_ns += more_ns;
+    }
+}
+
 void recording_cost__check(struct profile *profile, const struct trace *trace,
                            const struct symbols *symbols)
 {
@@ -39,12 +65,8 @@ void recording_cost__check(struct profile *profile, const struct trace *trace,
     VEC_EACH (row, &profile->threads, struct profile_thread) {
         if (times <= 1 || !has_samples(trace, &time, row->thread))
             continue;
-        uint64_t more_ns = (uint64_t)((times - 1) * (double)told_ns(row));
-        if (more_ns > row->component_ns[COMPONENT_RUNNING])
-            more_ns = row->component_ns[COMPONENT_RUNNING];
-        row->component_ns[COMPONENT_RUNNING] -= more_ns;
-        row->component_ns[COMPONENT_OVERHEAD] += more_ns;
-        profile->overhead_ns += more_ns;
+        add(profile, row, (uint64_t)((times - 1) * (double)told_ns(row)));
     }
+    add_samples(profile, trace, &time);
     sampled_time__free(&time);
 }
