@@ -96,7 +96,10 @@ static bool read_process(struct reading *reading, struct definition_body body)
     struct trace_process *process = reading->process;
     process->pid = what.pid;
     process->parent_pid = what.parent_pid;
-    process->parent_serial = what.parent_process;
+    /* Numbers are given in the order of beginnings; whoever goes from parent to parent comes to an
+     * end, in a damaged trace, too. */
+    process->parent_serial =
+        what.parent_process < process->serial ? what.parent_process : HEURT_NO_SERIAL;
     process->tick = what.tick;
     process->event_ticks = what.event_ticks;
     process->left_out_ticks = what.left_out_ticks;
@@ -416,7 +419,7 @@ static void make_payload_table(struct trace *trace, struct trace_process *proces
 static const struct trace_process *forked_from(const struct trace *trace,
                                                const struct trace_process *process)
 {
-    if (process->parent_serial == HEURT_NO_SERIAL || process->parent_serial >= process->serial)
+    if (process->parent_serial == HEURT_NO_SERIAL)
         return NULL;
     const struct trace_process *parent = trace__process(trace, process->parent_serial);
     return parent && parent->pid != process->pid ? parent : NULL;

@@ -4,7 +4,6 @@
 #include "runtime/runtime.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/mman.h>
 
 #ifndef MADV_POPULATE_WRITE
@@ -280,7 +279,7 @@ bool thread__renew(struct thread *thread, uint64_t *end, unsigned words)
         return false;
     define__thread_name(thread);
     if (first) {
-        event__write3(thread, HEURT_EVENT_THREAD_START, (uint64_t)pthread_self(),
+        event__write3(thread, HEURT_EVENT_THREAD_START, raw__thread_pointer(),
                       thread->start_routine ? thread->creator : HEURT_NO_SERIAL,
                       thread->start_routine);
         instructions__begin(thread);
@@ -336,7 +335,8 @@ uint64_t *event__refill(uint64_t *at, unsigned words)
         thread->next += words;
     } else if (is_another_process()) {
         result = NULL;
-    } else if (thread__renew(thread, end_of_claims(thread, at), words)) {
+    } else if (thread__renew(thread, end_of_claims(thread, at), words) &&
+               thread->next + words <= thread->limit) {
         result = thread->next;
         thread->next += words;
     } else {

@@ -88,7 +88,7 @@ static inline void stream__lock(struct use *use, bool is_single)
 {
     const volatile struct stream_lock *lock = use->stream->_lock;
     if (program__is_single_threaded() || use->stream->_flags & USER_LOCK || !lock ||
-        lock->owner == (void *)pthread_self())
+        lock->owner == (void *)raw__thread_pointer())
         return;
     bool is_told = !is_single && is_shared(use->stream);
     if (unlikely(lock->lock || (is_told && REAL(ftrylockfile)(use->stream) != 0))) {

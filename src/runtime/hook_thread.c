@@ -32,7 +32,7 @@ static void begin_thread(const struct beginning *beginning, uint64_t routine)
     thread->in_seccomp = beginning->in_seccomp;
     thread->roams = !beginning->in_seccomp;
     /* The thread's descriptor lies above its first frame, in the same mapping. */
-    thread->stack_high = (uint64_t)pthread_self();
+    thread->stack_high = raw__thread_pointer();
     thread->stack_low = thread->stack_high - beginning->stack_bytes + STACK_MARGIN;
     if (!heurt_state.recording)
         return;
@@ -188,7 +188,7 @@ EXPORT int pthread_setname_np(pthread_t id, const char *name)
 {
     int result = REAL(pthread_setname_np)(id, name);
     struct thread *thread = hook__thread();
-    if (result == 0 && thread && thread->started && pthread_equal(id, pthread_self()))
+    if (result == 0 && thread && thread->started && id == raw__thread_pointer())
         define__thread_name(thread);
     return result;
 }

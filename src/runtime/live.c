@@ -21,9 +21,7 @@ static bool has_room(const struct known_module *module)
 /* The same in every thread: the library's thread-local memory is of the initial-exec model. */
 static int64_t loop_counters(void)
 {
-    uint64_t thread_pointer;
-    __asm__("mov %%fs:0, %0" : "=r"(thread_pointer));
-    return (int64_t)((uint64_t)heurt_thread.loops - thread_pointer);
+    return (int64_t)((uint64_t)heurt_thread.loops - raw__thread_pointer());
 }
 
 static void offer(uint64_t room)

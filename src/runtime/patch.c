@@ -7,6 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 #define REACH (1ull << 31)
 #define REACH_MARGIN (16ull << 20)
 
@@ -33,6 +36,16 @@ static void *try_at(uint64_t address, size_t bytes, int protection)
         return NULL;
     }
     return is_error(memory) ? NULL : (void *)memory;
+}
+
+#define PAGE_BYTES 4096u
+
+/* All of that memory will be written: at once it takes half as long as by a fault for each page. A
+ * kernel that cannot (before Linux 5.14) does it by faults. */
+static void populate(const void *memory, size_t bytes)
+{
+    uint64_t first = (uint64_t)memory & ~(uint64_t)(PAGE_BYTES - 1);
+    RAW3(madvise, first, (uint64_t)memory + bytes - first, MADV_POPULATE_WRITE);
 }
 
 bool near__reaches(uint64_t start, uint64_t end, uint64_t memory, size_t bytes)
@@ -473,7 +486,8 @@ struct open_code {
 static struct open_code code__open(const struct known_module *module, uint8_t *plans, uint8_t *end)
 {
     struct open_code open = {0};
-    for (uint8_t *at = plans; at < end; at += ((struct heurt_plan *)at)->bytes) {
+    size_t count = 0;
+    for (uint8_t *at = plans; at < end; at += ((struct heurt_plan *)at)->bytes, count++) {
         const struct heurt_plan *plan = (void *)at;
         const uint8_t *place = place_of(plan);
         if (plan->reserved)
@@ -486,6 +500,8 @@ static struct open_code code__open(const struct known_module *module, uint8_t *p
     }
     if (!open.first || !protect_code(open.first, open.last, PROT_READ | PROT_WRITE | PROT_EXEC))
         return (struct open_code){0};
+    if (count > (size_t)(open.last - open.first) / PAGE_BYTES)
+        populate(open.first, (size_t)(open.last - open.first));
     return open;
 }
 
@@ -522,6 +538,8 @@ static void apply_to_module(const struct known_module *module, uint8_t **at, uin
         module ? near__allocate(module->start, module->end, count * each, PROT_READ | PROT_WRITE)
                : NULL;
     uint8_t *code = memory;
+    if (memory)
+        populate(memory, count * each);
     for (uint8_t *plan = first; plan < *at; plan += ((struct heurt_plan *)plan)->bytes) {
         uint32_t id;
         const char *reason = memory ? prepare((void *)plan, code, &id)
@@ -550,7 +568,9 @@ void patch__modules(const void *definitions, size_t bytes, unsigned count,
     if (subject == HEURT_PLAN_FUNCTIONS && !patch__make_tables())
         return;
     uint8_t *end = answer.plans + answer.header.bytes;
+    uint64_t mask = signals__block(); /* once, not for the definition of each of thousands */
     for (uint8_t *at = answer.plans; at < end;)
         apply_to_module(module_at(((struct heurt_plan *)at)->address), &at, end);
+    signals__restore(mask);
     RAW2(munmap, answer.plans, answer.header.bytes);
 }

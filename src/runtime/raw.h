@@ -28,6 +28,14 @@ static inline long raw__call(long number, long a, long b, long c, long d, long e
 #define RAW6(name, a, b, c, d, e, f) \
     raw__call(SYS_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
+/* What pthread_self returns, which itself may be a function that is recorded. */
+static inline uint64_t raw__thread_pointer(void)
+{
+    uint64_t pointer;
+    __asm__("mov %%fs:0, %0" : "=r"(pointer));
+    return pointer;
+}
+
 static inline uint64_t raw__clock_ns(int clock)
 {
     struct timespec now;

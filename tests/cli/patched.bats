@@ -184,3 +184,14 @@ C
     heurt record -o t -f 'xylophone*' -f main ./inlined
     says "for 'xylophone\*': no function of this name"
 }
+
+# The library's own question who a thread is was recorded in the midst of beginning the thread's record, and
+# the call stack of that took the room of the event that the record began for.
+@test "a thread's record begins with its start, whatever is recorded" {
+    record -o t --no-pack --stack-every 1 -f pthread_self -f __cxa_atexit true
+    expect_status 0
+    heurt dump -i t
+    [ "$stderr" = "" ] || fail "$stderr"
+    grep -q ' enter *__cxa_atexit' <<<"$output" || fail "nothing was recorded"
+    [[ $(head -n 1 <<<"$output") == *"thread start"* ]] || fail "it does not begin with its start"
+}

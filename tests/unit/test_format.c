@@ -452,6 +452,21 @@ static void a_long_definition_gets_a_chunk_that_holds_it(void **state)
     free(value);
 }
 
+/* Two images that forked each other, and one that forked itself, are in damaged traces alone. */
+static void who_goes_from_parent_to_parent_comes_to_an_end(void **state)
+{
+    (void)state;
+    struct trace *trace = fixture__open("process 0 100 app 1 50\n"
+                                        "process 1 101 app 0 60\n"
+                                        "process 2 102 app 2 70\n"
+                                        "thread 0 first 0\n"
+                                        "100 THREAD_END 0 0\n");
+    assert_int_equal(trace__process_of(trace, 0)->parent_serial, HEURT_NO_SERIAL);
+    assert_int_equal(trace__process_of(trace, 1)->parent_serial, 0);
+    assert_int_equal(trace__process_of(trace, 2)->parent_serial, HEURT_NO_SERIAL);
+    trace__close(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -459,6 +474,7 @@ int main(void)
         IN_DIRECTORY(functions_and_regions_have_their_fields),
         IN_DIRECTORY(a_module_is_found_by_address_and_time),
         IN_DIRECTORY(a_forked_image_inherits_and_an_execed_one_does_not),
+        IN_DIRECTORY(who_goes_from_parent_to_parent_comes_to_an_end),
         IN_DIRECTORY(ticks_keep_their_high_bits),
         IN_DIRECTORY(ids_beyond_an_events_bits_are_read_like_others),
         IN_DIRECTORY(all_threads_are_merged_by_time),

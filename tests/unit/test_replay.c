@@ -617,6 +617,20 @@ static void huge_times_end(void **state)
     close_play(play);
 }
 
+/* Whoever has its slices counted waits for ever: there are 2^55 of them in all. The shares stay
+ * alike. */
+static void huge_times_have_few_slices(void **state)
+{
+    (void)state;
+    struct play *play = PLAY(2, "1152921504606846976x", "1152921504606846976x",
+                             "1152921504606846976x", "1152921504606846976x 1x");
+    struct replay_result result = replay(play);
+    assert_int_equal(result.unfinished, 0);
+    assert_in_range(result.wall, 1ull << 61, (1ull << 61) + (1ull << 57));
+    replay_result__free(&result);
+    close_play(play);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -663,6 +677,7 @@ int main(void)
         cmocka_unit_test(spinning_for_ever_ends),
         cmocka_unit_test(what_is_not_there_is_no_operation),
         cmocka_unit_test(huge_times_end),
+        cmocka_unit_test(huge_times_have_few_slices),
     };
     return cmocka_run_group_tests_name("replay", tests, NULL, NULL);
 }

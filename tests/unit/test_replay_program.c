@@ -526,6 +526,28 @@ static void what_other_programs_took_stays(void **state)
     replay_program__free(program);
 }
 
+static size_t operations_of_changed(const struct scene *scene, uint32_t thread,
+                                    const struct change *change)
+{
+    struct replay_program *program = program_of(scene);
+    struct replay_model model;
+    struct error error = {""};
+    struct replay_source *source = replay_program__open(program, change, change != NULL,
+                                                        REPLAY_COSTS_LEFT_OUT, &model, &error);
+    struct replay_op op;
+    size_t operations = 0;
+    while (operations < 1000000 && source->next(source, thread, &op))
+        operations++;
+    replay_program__close(source);
+    replay_program__free(program);
+    return operations;
+}
+
+static size_t operations_of(const struct scene *scene, uint32_t thread)
+{
+    return operations_of_changed(scene, thread, NULL);
+}
+
 /* As in a damaged trace. */
 static void a_time_that_cannot_be_makes_few_operations(void **state)
 {
@@ -536,18 +558,36 @@ static void a_time_that_cannot_be_makes_few_operations(void **state)
     end(scene, 1, 1200);
     scene__profile(scene);
     VEC_AT(trace__threads(scene->trace), struct trace_thread, 1)->start_tick = 1ull << 62;
-    struct replay_program *program = program_of(scene);
-    struct replay_model model;
-    struct error error = {""};
-    struct replay_source *source =
-        replay_program__open(program, NULL, 0, REPLAY_COSTS_LEFT_OUT, &model, &error);
-    struct replay_op op;
-    size_t operations = 0;
-    while (source->next(source, 1, &op))
-        operations++;
-    assert_in_range(operations, 1, 1000);
-    replay_program__close(source);
-    replay_program__free(program);
+    assert_in_range(operations_of(scene, 1), 1, 1000);
+}
+
+/* The program's end ends the second thread, which goes on long after its life, in a damaged trace:
+ * it is in short pieces, but no more than 4,096 in all its 200 operations. */
+static void more_to_do_than_a_life_has_few_pieces(void **state)
+{
+    struct scene *scene = *state;
+    start(scene, 0, 1000, HEURT_NO_SERIAL);
+    start(scene, 1, 1000, HEURT_NO_SERIAL);
+    for (uint64_t i = 1; i <= 100; i++)
+        section(scene, 1, i * 1000000, i * 1000000 + 500000, A, LOCK);
+    end(scene, 0, 2000);
+    scene__profile(scene);
+    VEC_AT(trace__threads(scene->trace), struct trace_thread, 1)->end_tick = 2000;
+    assert_in_range(operations_of(scene, 1), 4000, 4096 + 300);
+}
+
+/* So is what a change makes a hundred thousand times as long. */
+static void what_a_change_makes_long_has_few_pieces(void **state)
+{
+    struct scene *scene = *state;
+    start(scene, 0, 1000, HEURT_NO_SERIAL);
+    start(scene, 1, 1000, HEURT_NO_SERIAL);
+    for (uint64_t i = 1; i <= 100; i++)
+        section(scene, 1, 1000 + i * 1000, 1000 + i * 1000 + 900, A, LOCK);
+    end(scene, 0, 200000);
+    scene__profile(scene);
+    struct change longer = {.type = CHANGE_SHRINK, .lock = LOCK, .factor = 1e5};
+    assert_in_range(operations_of_changed(scene, 1, &longer), 4096, 4096 * 14);
 }
 
 static void recording_is_left_out(void **state)
@@ -790,6 +830,8 @@ int main(void)
         TEST(what_other_programs_took_stays),
         TEST(recording_is_left_out),
         TEST(a_time_that_cannot_be_makes_few_operations),
+        TEST(more_to_do_than_a_life_has_few_pieces),
+        TEST(what_a_change_makes_long_has_few_pieces),
         TEST(every_call_as_the_fastest_one),
         TEST(faster_function),
         TEST(several_changes_at_once),

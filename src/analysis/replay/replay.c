@@ -13,6 +13,7 @@ static void fetch(struct replay *replay, uint32_t index)
     struct replay_thread *thread = &replay->threads[index];
     struct replay_op op;
     thread->work = 0;
+    replay->done++;
     while (replay->source->next(replay->source, index, &op)) {
         if (op.kind != REPLAY_DELAY)
             thread->work = replay__plus(thread->work, op.ticks);
@@ -203,6 +204,7 @@ void replay__run(const struct replay_model *model, struct replay_source *source,
         .on_cpu = thread_heap__make(threads),
         .ready = thread_heap__make(threads),
         .crowded = sound.cpus < threads,
+        .slice_ticks = sound.slice_ticks,
     };
     for (uint32_t i = 0; i < threads; i++)
         replay.threads[i].shares = VEC_OF(uint32_t);

@@ -7,8 +7,15 @@
  * when the one that has been on its CPU for longest has run more by over half a slice, it has to
  * make room at once.  So threads of a convoy, who sleep for a moment, wait for a CPU, while one
  * that sleeps most of its time gets one when it wakes.  A switch costs time where a CPU goes from
- * one thread to another without having been idle. */
+ * one thread to another without having been idle.
+ *
+ * There is work in proportion to the operations, not to the time: after SLICES_ALIKE slices and 8
+ * for each operation (at 3 ms each that is 100 minutes of CPU time), they get twice as long after
+ * each SLICES_MORE of them. */
 #include "analysis/replay/replay_state.h"
+
+#define SLICES_ALIKE (1u << 21)
+#define SLICES_MORE (1u << 16)
 
 static uint64_t run_of(const struct replay *replay, const struct replay_thread *thread)
 {
@@ -30,7 +37,7 @@ static uint64_t average_run(struct replay *replay)
 /* What a thread that wakes up has run: of those that never ran no less than the others. */
 static void place(struct replay *replay, struct replay_thread *thread)
 {
-    uint64_t average = average_run(replay), credit = replay->model->slice_ticks;
+    uint64_t average = average_run(replay), credit = replay->slice_ticks;
     uint64_t least = average > credit ? average - credit : 0;
     if (thread->virtual_run == 0)
         thread->virtual_run = average;
@@ -68,7 +75,7 @@ static void take_cpu(struct replay *replay, uint32_t index, uint64_t switch_tick
         return;
     replay->running++;
     replay->run_sum += thread->virtual_run - thread->since;
-    thread_heap__push(&replay->on_cpu, replay__plus(begin, replay->model->slice_ticks), index);
+    thread_heap__push(&replay->on_cpu, replay__plus(begin, replay->slice_ticks), index);
 }
 
 /* In the place of another one. */
@@ -120,7 +127,7 @@ bool replay_cpus__want(struct replay *replay, uint32_t index)
         take_cpu(replay, index, 0);
         return true;
     }
-    uint64_t slice_ticks = replay->model->slice_ticks;
+    uint64_t slice_ticks = replay->slice_ticks;
     uint32_t longest = replay->on_cpu.entries[0].thread;
     if (slice_ticks && run_of(replay, &replay->threads[longest]) >
                            replay__plus(thread->virtual_run, slice_ticks / 2)) {
@@ -142,18 +149,27 @@ void replay_cpus__leave(struct replay *replay, uint32_t thread, enum replay_stat
 
 uint64_t replay_cpus__slice_end(const struct replay *replay)
 {
-    if (replay->ready.count == 0 || replay->model->slice_ticks == 0)
+    if (replay->ready.count == 0 || replay->slice_ticks == 0)
         return REPLAY_NEVER;
     uint64_t end = replay->on_cpu.entries[0].key;
     return end > replay->now ? end : replay->now;
 }
 
+static void count_slice(struct replay *replay)
+{
+    if (++replay->slices < SLICES_ALIKE + 8 * replay->done)
+        return;
+    replay->slices -= SLICES_MORE;
+    replay->slice_ticks = replay__plus(replay->slice_ticks, replay->slice_ticks);
+}
+
 void replay_cpus__end_slice(struct replay *replay)
 {
+    count_slice(replay);
     uint32_t index = replay->on_cpu.entries[0].thread;
     if (replay->ready.entries[0].key > run_of(replay, &replay->threads[index])) {
         thread_heap__put_off(&replay->on_cpu, index,
-                             replay__plus(replay->now, replay->model->slice_ticks));
+                             replay__plus(replay->now, replay->slice_ticks));
         return;
     }
     uint32_t successor = dequeue(replay);

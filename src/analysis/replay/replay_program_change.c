@@ -55,6 +55,8 @@ struct open_thread {
     bool has_ended;
     bool is_told, says_end; /* that it ends; then it said so */
     struct vec locks;       /* struct replaced_lock */
+    uint64_t long_ticks;    /* the longest life, or all that it has to do: pieces are parts of it */
+    uint64_t given_ticks;   /* in pieces */
 };
 
 struct program_source {
@@ -68,7 +70,6 @@ struct program_source {
     struct thread_change *states; /* [thread][change] */
     struct vec objects;           /* struct replay_object */
     uint32_t running;             /* threads that count and have not ended */
-    uint64_t piece_ticks;
 };
 
 static struct thread_change *states_of(struct program_source *self, uint32_t thread)
@@ -397,17 +398,26 @@ static bool next_whole(struct program_source *self, uint32_t index, struct repla
     return thread->carried && give(thread, REPLAY_WORK, 0, op);
 }
 
-/* Of a thread that others end: in short pieces. A damaged trace may have operations that are longer
- * than any life: their pieces are as long as there are not more of them. */
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
+/* Of a thread that others end: in short pieces. There are PIECES of them and as many as operations,
+ * even where a damaged trace has more to do than any life is long; where a change makes that
+ * longer, PIECES more each time that it is e times as much. */
 static bool next_piece(struct program_source *self, uint32_t index, struct replay_op *op)
 {
     struct open_thread *thread = &self->threads[index];
     if (!next_whole(self, index, op))
         return false;
-    uint64_t part = op->ticks / PIECES;
-    uint64_t piece_ticks = part > self->piece_ticks ? part : self->piece_ticks;
-    if (op->ticks <= piece_ticks)
+    uint64_t all = plus(thread->given_ticks, op->ticks);
+    uint64_t piece_ticks = (all > thread->long_ticks ? all : thread->long_ticks) / PIECES + 1;
+    if (op->ticks <= piece_ticks) {
+        thread->given_ticks = all;
         return true;
+    }
+    thread->given_ticks = plus(thread->given_ticks, piece_ticks);
     thread->pending = *op;
     thread->pending.ticks -= piece_ticks;
     thread->has_pending = true;
@@ -626,23 +636,40 @@ static uint64_t life_of(const struct trace *trace, size_t index)
     return thread->end_tick > thread->start_tick ? thread->end_tick - thread->start_tick : 0;
 }
 
+static uint64_t ticks_of_row(const struct vec *row)
+{
+    uint64_t ticks = 0;
+    VEC_EACH (op, row, struct row_op)
+        ticks = plus(ticks, op->work);
+    return ticks;
+}
+
+static uint64_t longest_life(const struct trace *trace, size_t threads)
+{
+    uint64_t longest = 0;
+    for (size_t i = 0; i < threads && i < trace__threads(trace)->count; i++) {
+        uint64_t life = life_of(trace, i);
+        longest = life > longest ? life : longest;
+    }
+    return longest;
+}
+
 static void start_threads(struct program_source *self)
 {
     const struct replay_program *program = self->program;
-    uint64_t longest = 0;
+    uint64_t longest = longest_life(program->trace, program->thread_count);
     self->threads = memory__zeroed(program->thread_count, sizeof *self->threads);
     self->states = memory__zeroed(program->thread_count * self->change_count, sizeof *self->states);
     for (size_t i = 0; i < program->thread_count; i++) {
-        uint64_t life = i < trace__threads(program->trace)->count ? life_of(program->trace, i) : 0;
-        longest = life > longest ? life : longest;
+        uint64_t ticks = ticks_of_row(&program->rows[i]);
         self->threads[i].row = program->rows[i].items;
         self->threads[i].count = program->rows[i].count;
+        self->threads[i].long_ticks = ticks > longest ? ticks : longest;
         self->threads[i].locks = VEC_OF(struct replaced_lock);
         self->running += program->counts[i];
         for (size_t j = 0; j < self->change_count; j++)
             states_of(self, (uint32_t)i)[j].factor = 1;
     }
-    self->piece_ticks = longest / PIECES + 1;
 }
 
 /* Where pieces of work are dealt anew, nobody knows in which function they are. */

@@ -72,6 +72,8 @@ struct replay {
     bool crowded;              /* fewer CPUs than threads */
     uint64_t run_sum; /* Σ virtual_run of READY, Σ virtual_run − since of those on a CPU */
     uint64_t average_run_max; /* see replay_cpus.c */
+    uint64_t slice_ticks;  /* the model's; more, when there have been too many for what is done */
+    uint64_t slices, done; /* that ended; operations of threads */
 
     uint64_t *posted;     /* a bit a token */
     uint32_t *token_rows; /* first thread that awaits a token of this hash; then `next` */

@@ -138,6 +138,8 @@ static void put_pieces(struct wall_part *part, size_t count)
         put(part, piece->row, piece->end_ns);
     }
     part->pieces.count -= count;
+    if (part->pieces.count == 0)
+        return;
     memmove(part->pieces.items, VEC_AT(&part->pieces, struct wall_piece, count),
             part->pieces.count * sizeof(struct wall_piece));
 }
