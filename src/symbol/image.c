@@ -197,6 +197,13 @@ struct source *image__source(struct image *image)
     return image->source;
 }
 
+bool image__is_c_library(const struct image *image)
+{
+    const char *slash = strrchr(image->path, '/');
+    const char *name = slash ? slash + 1 : image->path;
+    return strncmp(name, "libc.so.", 8) == 0 || strncmp(name, "ld-linux", 8) == 0;
+}
+
 struct symbols *image__known(struct image *image)
 {
     if (!image->known && image->cache)

@@ -64,6 +64,8 @@ void images__free(struct images *images);
 /* Opens it where that was not done yet; false: it cannot be (state tells why). Of the following,
  * each says no where it cannot. */
 bool image__is_open(struct image *image);
+/* libc itself, or the loader. */
+bool image__is_c_library(const struct image *image);
 
 /* Name of the symbol that holds address, as it stands in the file, or NULL. */
 const char *image__symbol(struct image *image, uint64_t address);

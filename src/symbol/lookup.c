@@ -27,10 +27,12 @@ static char *label_of(const struct address_place *place, uint64_t address)
     return memory__format("[%s+0x%" PRIx64 "]", *name ? name : "?", address - place->module->bias);
 }
 
+/* Of the C library functions are enough, which its symbol table has: to unpack where debug packages
+ * have its lines takes longer than many a program. */
 static size_t frames_of(struct image *image, uint64_t address,
                         struct source_frame frames[INLINED_MAX])
 {
-    struct source *source = image ? image__source(image) : NULL;
+    struct source *source = image && !image__is_c_library(image) ? image__source(image) : NULL;
     return source ? source__frames(source, address, frames, INLINED_MAX) : 0;
 }
 

@@ -90,15 +90,6 @@ static void end(struct resolver *resolver)
     heap_objects__free(&resolver->on_heaps);
 }
 
-/* Every stack ends in libc and the loader; that their private functions have no names there is
- * nothing to warn about. */
-static bool is_expected_to_be_stripped(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    return strncmp(name, "libc.so.", 8) == 0 || strncmp(name, "ld-linux", 8) == 0;
-}
-
 static void add_address(struct resolver *resolver, size_t process, uint64_t address, uint64_t tick,
                         enum address_use use)
 {
@@ -113,8 +104,8 @@ static void add_address(struct resolver *resolver, size_t process, uint64_t addr
         return;
     struct address_place place = space__find(space, address - is_return, tick);
     bool is_frame = use == ADDRESS_FRAME_EXACT || use == ADDRESS_FRAME_CALL;
-    if (place.image && use != ADDRESS_SAMPLE &&
-        !(is_frame && is_expected_to_be_stripped(place.image->path)))
+    /* Every stack ends there; that private functions have no names is nothing to warn about. */
+    if (place.image && use != ADDRESS_SAMPLE && !(is_frame && image__is_c_library(place.image)))
         lookup__warn(resolver->symbols, place.image);
 }
 
