@@ -78,7 +78,7 @@ torture: configure-tests ## every function of the torture suite: calls made, cal
 		--awaited tests/torture/awaited --table $(CASES)
 
 # The programs of all benchmarks, each of which is a program of its own.
-bench-programs: configure-tests
+bench-prepare: configure-tests
 	@ninja -C $(BUILD) product meson-benchmark-prereq
 
 fuzz-verbs: build ## damaged traces through every verb and format (CASES=2000 SEED=1 FIRST=0 JOBS=2 TRACES='a b')
@@ -92,67 +92,68 @@ fault-injection: configure-tests ## the recorder or the program is killed, the d
 transparency: build ## programs of Debian alone and recorded in four ways: what they do is the same (PATTERN='git')
 	@tests/transparency/run "$(BUILD)/src/cmd/heurt" $(if $(PATTERN),'$(PATTERN)')
 
-bench: bench-programs ## run every benchmark
+bench: bench-prepare ## run every benchmark
 	@meson test -C $(BUILD) --benchmark --verbose
 
-bench-coverage: bench-programs ## how many functions of large binaries can be instrumented
+bench-coverage: bench-prepare ## how many functions of large binaries can be instrumented
 	@tests/bench/coverage.sh $(BUILD)
 
-bench-aggregate: bench-programs ## what runs without a trace cost: time a call, memory of 10^9 events
+bench-aggregate: bench-prepare ## what runs without a trace cost: time a call, memory of 10^9 events
 	@$(BUILD)/tests/bench/bench-aggregate
 
-bench-kernel: bench-programs ## what the kernel's records of switches and page faults cost
+bench-kernel: bench-prepare ## what the kernel's records of switches and page faults cost
 	@$(BUILD)/tests/bench/bench-kernel
 
-bench-locks: bench-programs ## how fast the analysis of locks is, in how much memory, of 50 million events
+bench-locks: bench-prepare ## how fast the analysis of locks is, in how much memory, of 50 million events
 	@$(BUILD)/tests/bench/bench-locks
 
-bench-loops: bench-programs ## how many of the loops that take the time of programs can be marked
+bench-loops: bench-prepare ## how many of the loops that take the time of programs can be marked
 	@tests/bench/loops.sh $(BUILD)
 
-bench-micro: bench-programs ## the experiment that validates the score
+bench-micro: bench-prepare ## the experiment that validates the score
 	@tests/bench/micro.sh $(BUILD)
 
-bench-wakes: bench-programs ## what the tracepoints that root's recorder opens cost
+bench-wakes: bench-prepare ## what the tracepoints that root's recorder opens cost
 	@$(BUILD)/tests/bench/bench-wakes
 
-bench-tracers: bench-programs ## heurt, uftrace, EZTrace and LTTng-UST, side by side
+bench-tracers: bench-prepare ## heurt, uftrace, EZTrace and LTTng-UST, side by side
 	@$(BUILD)/tests/bench/bench-tracers
 
-bench-pack: bench-programs ## what packing makes of traces, and how fast it is
+bench-pack: bench-prepare ## what packing makes of traces, and how fast it is
 	@$(BUILD)/tests/bench/bench-pack
 
-bench-cost-told: bench-programs ## what heurt says that recording cost, beside what it did cost
-	@ninja -C $(BUILD) tests/tools/json_get
-	@tests/bench/cost_told.sh $(BUILD)
+bench-programs: bench-prepare ## what recording costs programs of Debian, and what is told of it, beside perf (PROGRAMS='xz zstd' RUNS=5 SAVE=FILE)
+	@tests/bench/programs.py $(if $(RUNS),--runs $(RUNS)) $(if $(SAVE),--save $(SAVE)) $(BUILD) $(PROGRAMS)
 
-bench-lives: bench-programs ## what a thread, a child and a command cost, bare and recorded
+bench-cost-told: bench-programs ## the same table: true and told stand side by side
+
+bench-lives: bench-prepare ## what a thread, a child and a command cost, bare and recorded
 	@tests/bench/lives.sh $(BUILD)
 
 bench-prompt: configure-tests ## how long the prompt is kept waiting, of tiny commands and after 10^8 events
 	@ninja -C $(BUILD) product
 	@tests/bench/prompt.sh $(BUILD)
 
-bench-replay: bench-programs ## how many operations a second a replay does, and in what memory
+bench-replay: bench-prepare ## how many operations a second a replay does, and in what memory
 	@$(BUILD)/tests/bench/bench-replay
 
-bench-structure: bench-programs ## how fast loops and sequences are found in 10^8 events, and in what memory
+bench-structure: bench-prepare ## how fast loops and sequences are found in 10^8 events, and in what memory
 	@$(BUILD)/tests/bench/bench-structure
 
-bench-causes: bench-programs ## injected causes beside those that heurt finds
+bench-causes: bench-prepare ## injected causes beside those that heurt finds
 	@$(BUILD)/tests/bench/bench-causes
 
 bench-truth: ## what heurt says of programs whose fault is known, and of their fixed twins (PROGRAMS='lru_cache tree')
 	@ninja -C $(BUILD) product
 	@tests/truth/judge.py $(BUILD)/src/cmd/heurt $(PROGRAMS)
 
-bench-whatif: bench-programs ## what heurt says that cures gain, beside what they gain
+bench-whatif: bench-prepare ## what heurt says that cures gain, beside what they gain
 	@$(BUILD)/tests/bench/bench-whatif
 
-bench-choice: bench-programs ## the functions that heurt chooses, beside what perf says is hot
+bench-choice: bench-prepare ## the functions that heurt chooses, beside what perf says is hot
 	@$(BUILD)/tests/bench/bench-choice
 
-bench-budget: bench-programs ## whether recording stays within --overhead
+bench-budget: bench-prepare ## whether recording stays within --overhead
 	@$(BUILD)/tests/bench/bench-budget
 
 format: ## lay out all C files by .clang-format
