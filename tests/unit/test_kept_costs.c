@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 /* Of the kept file. */
-enum { BOOT_ID_AT = 8, SINCE_AT = 56, RUNS_AT = 64, FAULT_AT = 80, FILE_BYTES = 104 };
+enum { BOOT_ID_AT = 8, SINCE_AT = 56, RUNS_AT = 64, FAULT_AT = 80, FILE_BYTES = 112 };
 
 static char directory[] = "/tmp/heurt-costs-XXXXXX";
 static char path[sizeof directory + 32];

@@ -295,6 +295,18 @@ static void few_samples_do_not_tell_what_recording_cost(void **state)
     assert_int_equal(scene->profile->overhead_ns, 90);
 }
 
+/* A hundred of them, by the thread that they are of. */
+static void samples_cost_something_themselves(void **state)
+{
+    struct scene *scene = *state;
+    trace_writer__session(scene->writer)->sample_ns = 2;
+    sample_costs(scene, 100);
+    assert_int_equal(component_of(scene, 0, COMPONENT_OVERHEAD), 45 + 200);
+    assert_int_equal(component_of(scene, 0, COMPONENT_RUNNING), 1000 - 45 - 200);
+    assert_int_equal(component_of(scene, 1, COMPONENT_OVERHEAD), 45);
+    assert_int_equal(scene->profile->overhead_ns, 90 + 200);
+}
+
 static uint64_t own_sum(const struct scene *scene, const char *function)
 {
     return scene__class(scene, CLASS_CALL, function, 0, 0)->accumulator->own_sum;
@@ -384,6 +396,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_recording_costs_is_a_part_of_what_is_around_it,
                                         scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(samples_tell_what_recording_cost, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(samples_cost_something_themselves, scene__setup,
                                         scene__teardown),
         cmocka_unit_test_setup_teardown(few_samples_do_not_tell_what_recording_cost, scene__setup,
                                         scene__teardown),
