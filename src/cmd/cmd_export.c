@@ -178,6 +178,7 @@ static const struct option_row export_rows[] = {
     EXPORTER_ROW("json", "a JSON object a line", &exporter_json),
     EXPORTER_ROW("csv", "comma-separated values", &exporter_csv),
     RAW_ROW,
+    SPANS_ROW("perfetto", "for ui.perfetto.dev", &exporter_perfetto),
     SPANS_ROW("folded", "stacks with their time, for flame graphs", &exporter_folded),
     {.name = "of",
      .value = "work|wait|lost",

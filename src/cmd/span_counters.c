@@ -82,12 +82,11 @@ static void set(struct span_counters *counters, struct counted_thread *thread,
 
 static void count_anew(struct span_counters *counters, struct counted_thread *thread)
 {
-    bool has_cpu = thread->is_alive && (thread->state == COMPONENT_RUNNING ||
-                                        thread->state == COMPONENT_PAGE_FAULT);
+    bool has_cpu = thread->is_alive &&
+                   (thread->state == COMPONENT_RUNNING || thread->state == COMPONENT_PAGE_FAULT);
     set(counters, thread, SPAN_CPUS, has_cpu && (counters->knows_cpu || !thread->waits));
     set(counters, thread, SPAN_RUNNING, has_cpu && !thread->waits);
-    set(counters, thread, SPAN_WANTING,
-        thread->is_alive && thread->state == COMPONENT_RUNNABLE);
+    set(counters, thread, SPAN_WANTING, thread->is_alive && thread->state == COMPONENT_RUNNABLE);
 }
 
 void span_counters__alive(struct span_counters *counters, uint32_t thread, uint64_t ns, bool is)

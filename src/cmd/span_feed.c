@@ -224,7 +224,10 @@ static struct span_thread *threads_of(const struct trace *trace)
     struct span_thread *all = memory__zeroed(threads->count + 1, sizeof *all);
     for (size_t i = 0; i < threads->count; i++) {
         const struct trace_thread *thread = VEC_AT(threads, struct trace_thread, i);
-        all[i] = (struct span_thread){thread->serial, thread->tid, thread->process, name_of(thread),
+        all[i] = (struct span_thread){thread->serial,
+                                      thread->tid,
+                                      thread->process,
+                                      name_of(thread),
                                       trace__since_start_ns(trace, thread->start_tick),
                                       trace__since_start_ns(trace, thread->end_tick)};
     }
@@ -282,15 +285,20 @@ static bool knows_cpu(const struct trace *trace)
 
 static struct span_counters *counters_of(struct span_feed *feed, const struct span_run *run)
 {
-    return feed->exporter->count
-               ? span_counters__new(run, knows_cpu(feed->trace), tell_count, feed)
-               : NULL;
+    return feed->exporter->count ? span_counters__new(run, knows_cpu(feed->trace), tell_count, feed)
+                                 : NULL;
 }
 
+/* Why an earlier write failed, another one tells. */
 static int failure_of(FILE *out)
 {
     errno = 0;
-    return fflush(out) != 0 || ferror(out) ? errno ? errno : EIO : 0;
+    if (!ferror(out))
+        return fflush(out) != 0 ? errno : 0;
+    clearerr(out);
+    fputc('\n', out);
+    fflush(out);
+    return errno ? errno : EIO;
 }
 
 int span_feed__tell(const struct report *report, const struct span_request *request, FILE *out,

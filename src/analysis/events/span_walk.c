@@ -9,12 +9,12 @@
 
 /* One thread. */
 struct spans_of_thread {
-    struct vec open; /* struct walked_span, the outermost first */
+    struct vec open;         /* struct walked_span, the outermost first */
     struct span_cause cause; /* of the wait that has ended last, until its span is left */
     uint32_t drawn_id, drawn_weight;
     uint64_t object_tick; /* of the last event of it that tells of an object, */
     uint32_t object;      /* and that object */
-    uint64_t end_arrow; /* to who waits for its end; 0: none has begun */
+    uint64_t end_arrow;   /* to who waits for its end; 0: none has begun */
     bool has_begun, has_ended, is_wanted;
 };
 
@@ -23,7 +23,7 @@ struct object_arrows {
     uint32_t waiting;
     uint32_t thread; /* that let others go on last, */
     uint64_t tick, first;
-    uint32_t count, used; /* arrows from then */
+    uint32_t count, used;       /* arrows from then */
     uint32_t arrivals, parties; /* barriers: of this round; as many as the last one had */
     uint64_t round;
     uint32_t holder, readers; /* of a lock */
@@ -39,8 +39,8 @@ struct span_walk {
     bool has_sync;
     struct vec objects; /* struct object_arrows */
     uint64_t now, last_tick;
-    uint64_t arrows;    /* that have begun; they are numbered from 1 */
-    uint32_t joining;   /* threads in a join */
+    uint64_t arrows;  /* that have begun; they are numbered from 1 */
+    uint32_t joining; /* threads in a join */
 };
 
 /* ---- spans ----------------------------------------------------------------------------------- */
@@ -127,7 +127,7 @@ static void enter(struct span_walk *walk, uint32_t index, const struct event *ev
     struct walked_span span = {event->tick, event->id, take_weight(thread, event->id), {NULL}};
     if (thread->is_wanted)
         walk->taker->entered(walk->taker, index, walk->now, event, object_at(walk, index, event),
-&span);
+                             &span);
     vec__push(&thread->open, &span);
 }
 
@@ -183,8 +183,7 @@ static void take_point(struct span_walk *walk, uint32_t index, const struct even
     case HEURT_EVENT_LOST:
     case HEURT_EVENT_KERNEL_LOST:
         if (thread->is_wanted)
-            walk->taker->point(walk->taker, index, walk->now, event,
-object_at(walk, index, event));
+            walk->taker->point(walk->taker, index, walk->now, event, object_at(walk, index, event));
         break;
     default:
         break;
@@ -286,9 +285,8 @@ static void wait_ends(struct span_walk *walk, const struct sync_event *event)
         if (event->type == SYNC_EVENT_LEFT)
             round_ends(object, event->round);
     }
-    state_of(walk, event->thread)->cause =
-        (struct span_cause){event->since, event->by, event->by_tick, event->by_site,
-                            arrow_to(walk, event)};
+    state_of(walk, event->thread)->cause = (struct span_cause){
+        event->since, event->by, event->by_tick, event->by_site, arrow_to(walk, event)};
 }
 
 static void release(struct span_walk *walk, uint32_t number)
@@ -298,8 +296,7 @@ static void release(struct span_walk *walk, uint32_t number)
     object->holder = SYNC_EVENT_NOBODY;
     object->readers = 0;
     if (holder != SYNC_EVENT_NOBODY && state_of(walk, holder)->is_wanted)
-        walk->taker->released(walk->taker, holder, walk->now, what_is(walk, number),
-                              object->since);
+        walk->taker->released(walk->taker, holder, walk->now, what_is(walk, number), object->since);
 }
 
 static void acquired(struct span_walk *walk, const struct sync_event *event)
@@ -335,7 +332,8 @@ static void signalled(struct span_walk *walk, const struct sync_event *event)
 {
     const struct sync_object *object = what_is(walk, event->object);
     uint32_t waiting = object_of(walk, event->object)->waiting;
-    bool is_one = object->kind == CLASS_SEMAPHORE || (object->kind == CLASS_CONDITION && !event->how);
+    bool is_one =
+        object->kind == CLASS_SEMAPHORE || (object->kind == CLASS_CONDITION && !event->how);
     give(walk, event, is_one ? waiting > 0 : waiting);
 }
 

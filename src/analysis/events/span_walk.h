@@ -25,9 +25,9 @@
 #include "analysis/sync/sync_events.h"
 
 struct walked_span {
-    uint64_t tick;  /* at which it began, */
-    uint32_t id;    /* by this event */
-    uint32_t weight; /* occurrences that it stands for */
+    uint64_t tick;      /* at which it began, */
+    uint32_t id;        /* by this event */
+    uint32_t weight;    /* occurrences that it stands for */
     const void *own[2]; /* the taker's: what it has put there as the span was entered */
 };
 

@@ -15,14 +15,14 @@
 #include <string.h>
 
 #define DEPTH_MOST 500u
-#define STACKS_MOST 2000000u
+#define STACKS_MOST 1000000u
 
 enum frame_sort { FRAME_THREAD, FRAME_LABEL, FRAME_OBJECT, FRAME_STATE };
 
 struct folded_stack {
     uint32_t parent; /* UINT32_MAX: none */
     uint32_t depth;
-    uint32_t frame;             /* enum frame_sort in the low two bits, a number above */
+    uint32_t frame;                /* enum frame_sort in the low two bits, a number above */
     uint32_t recent_frame, recent; /* the child that was looked for last; 0: none was */
     uint64_t work_ns, wait_ns;
     uint64_t count; /* occurrences that ended there */
@@ -145,8 +145,8 @@ static void add_time(struct folded *folded, struct folded_thread *thread, uint64
     if (!passed)
         return;
     bool in_wait = is_wait(folded, thread->stack), is_off = thread->state != COMPONENT_RUNNING;
-    uint32_t stack = is_off && !in_wait ? stack_of_state(folded, thread->stack, thread->state)
-                                        : thread->stack;
+    uint32_t stack =
+        is_off && !in_wait ? stack_of_state(folded, thread->stack, thread->state) : thread->stack;
     struct folded_stack *to = VEC_AT(&folded->stacks, struct folded_stack, stack);
     *(in_wait || is_off ? &to->wait_ns : &to->work_ns) += passed;
     if (thread->open.count) {
@@ -309,7 +309,8 @@ static void put_frames(const struct folded *folded, const struct folded_stack *s
 {
     const struct folded_stack *frames[DEPTH_MOST + 1];
     size_t count = 0;
-    for (; count <= DEPTH_MOST; stack = VEC_AT(&folded->stacks, struct folded_stack, stack->parent)) {
+    for (; count <= DEPTH_MOST;
+         stack = VEC_AT(&folded->stacks, struct folded_stack, stack->parent)) {
         frames[count++] = stack;
         if (stack->parent == UINT32_MAX)
             break;

@@ -57,9 +57,9 @@ struct span_place {
 /* What a span or a point is. */
 struct span_label {
     uint32_t number;
-    enum class_kind kind;     /* CLASS_KINDS: a point */
-    const char *name;         /* of the function or region; "lock wait", "read" */
-    const char *detail;       /* "mutex", or "" */
+    enum class_kind kind;           /* CLASS_KINDS: a point */
+    const char *name;               /* of the function or region; "lock wait", "read" */
+    const char *detail;             /* "mutex", or "" */
     const struct span_place *place; /* of a function where it begins, of a call its caller */
     const char *const *arguments;   /* names of the recorded ones; NULL-ended */
     bool is_idle; /* waits there are mostly for work to come; known where needs_idle */
@@ -92,8 +92,8 @@ enum span_end {
 
 struct span_leave {
     uint64_t ns;
-    uint64_t from_ns; /* when it was entered, */
-    const struct span_label *label;   /* with these */
+    uint64_t from_ns;               /* when it was entered, */
+    const struct span_label *label; /* with these */
     const struct span_object *object;
     uint32_t weight;
     enum span_end end;
@@ -107,9 +107,9 @@ struct span_leave {
 
 /* What runs over time. */
 enum span_counter {
-    SPAN_CPUS,     /* threads that were on a CPU; without the kernel's records: in no wait */
-    SPAN_RUNNING,  /* threads that were in no wait and on a CPU */
-    SPAN_WANTING,  /* threads that wanted a CPU and had none */
+    SPAN_CPUS,    /* threads that were on a CPU; without the kernel's records: in no wait */
+    SPAN_RUNNING, /* threads that were in no wait and on a CPU */
+    SPAN_WANTING, /* threads that wanted a CPU and had none */
     SPAN_COUNTERS
 };
 
@@ -129,7 +129,7 @@ struct span_export {
     const struct span_run *run;
     FILE *out;
     const char *of; /* what is asked for of formats that show one thing; NULL: nothing was said */
-    void *own;                  /* the exporter's */
+    void *own;      /* the exporter's */
     /* What the exporter has to say at the end: sentences (char *), freed by the caller. */
     struct vec *remarks;
 };
@@ -153,8 +153,9 @@ struct span_exporter {
                  const struct span_object *object, const struct span_place *place, bool is_shared);
     void (*release)(struct span_export *export, uint32_t thread, uint64_t ns,
                     const struct span_object *object, uint64_t from_ns);
-    /* Lets others go on: arrows first, first + 1 … begin here, and those that a leave names end
-     * there. object: NULL: the thread ends, which another one waits for. */
+    /* May let others go on: arrows first, first + 1 … begin here, and those that a leave names end
+     * there. Many end nowhere: a lock was taken by a third thread meanwhile. Formats that need not
+     * be in the order of time have by_ns, and need no give. object: NULL: the thread ends. */
     void (*give)(struct span_export *export, uint32_t thread, uint64_t ns,
                  const struct span_object *object, uint64_t first, uint32_t count);
     /* Its mean in the time that begins there, which is as long as all but the last one. */
@@ -162,11 +163,12 @@ struct span_exporter {
     void (*finish)(struct span_export *export);
 };
 
-extern const struct span_exporter exporter_folded;
+extern const struct span_exporter exporter_folded, exporter_perfetto;
 
 /* Of a point: its label's kind is CLASS_KINDS. In few words, in the order of enum span_counter. */
 const char *span_counter__name(enum span_counter counter);
-/* "work", "lock wait", "disk" …: what kind of span that is, for the viewers' colours and filters. */
+/* "work", "lock wait", "disk" …: what kind of span that is, for the viewers' colours and filters.
+ */
 const char *span_label__category(const struct span_label *label);
 /* "on a CPU", "wanted a CPU", "page fault", … */
 const char *span_state__name(enum component state);

@@ -140,7 +140,7 @@ const struct span_place *span_names__place(struct span_names *names, uint32_t pr
 
 static enum class_kind kind_of(const struct trace_function *function)
 {
-    return !function                                      ? CLASS_CALL
+    return !function                                    ? CLASS_CALL
            : function->kind == HEURT_FUNCTION_REGION    ? CLASS_REGION
            : function->kind == HEURT_FUNCTION_ITERATION ? CLASS_ITERATION
            : function->kind == HEURT_FUNCTION_LOOP      ? CLASS_LOOP
@@ -165,13 +165,12 @@ static const char *const *arguments_of(struct span_names *names,
 static const struct span_place *place_of_function(struct span_names *names, uint32_t process,
                                                   const struct trace_function *function)
 {
-    const struct class_definition class = {
-        .at = {.kind = kind_of(function),
-               .process = process,
-               .function = function->name,
-               .address = function->address,
-               .file = *function->file ? function->file : NULL,
-               .line = function->line}};
+    const struct class_definition class = {.at = {.kind = kind_of(function),
+                                                  .process = process,
+                                                  .function = function->name,
+                                                  .address = function->address,
+                                                  .file = *function->file ? function->file : NULL,
+                                                  .line = function->line}};
     const uint64_t key[3] = {process, function->address, function->id};
     const struct span_place *found = find(&names->places, key);
     char unknown[32];
@@ -196,15 +195,14 @@ static const struct span_label *label_of_function(struct span_names *names, uint
     uint32_t serial = trace__process_at(names->report->trace, index)->serial;
     const struct trace_function *function =
         trace_process__function(trace__process_at(names->report->trace, index), id);
-    const struct span_label label = {
-        .kind = kind_of(function),
-        .name = function ? function->name : "?",
-        .detail = "",
-        .place = function ? place_of_function(names, serial, function) : NULL,
-        .arguments = arguments_of(names, function)};
-    const struct span_label **kept =
-        VEC_REACH(&names->functions[index], const struct span_label *,
-                  (id - HEURT_EVENT_FUNCTIONS) / 2);
+    const struct span_label label = {.kind = kind_of(function),
+                                     .name = function ? function->name : "?",
+                                     .detail = "",
+                                     .place = function ? place_of_function(names, serial, function)
+                                                       : NULL,
+                                     .arguments = arguments_of(names, function)};
+    const struct span_label **kept = VEC_REACH(&names->functions[index], const struct span_label *,
+                                               (id - HEURT_EVENT_FUNCTIONS) / 2);
     return *kept = keep_label(names, (const uint64_t[3]){index, id, 0}, &label);
 }
 
@@ -227,7 +225,8 @@ static const struct span_label *label_of_call(struct span_names *names, uint32_t
     struct call call = {0};
     const struct shown_thread shown = {.process = trace__process_at(names->report->trace, index)};
     bool is_span = event__is_span(event->id) && call__describe(event, &call);
-    struct event_title title = event__title(&shown, event->id, event->words ? event->payload : NULL);
+    struct event_title title =
+        event__title(&shown, event->id, event->words ? event->payload : NULL);
     const struct span_label label = {
         .kind = is_span ? call.kind : CLASS_KINDS,
         .name = is_span ? call.function : title.name,
@@ -269,10 +268,10 @@ const struct span_object *span_names__object(struct span_names *names,
     if (found)
         return found;
     found = memory__zeroed(1, sizeof *found);
-    *found = (struct span_object){
-        .noun = object__noun(object),
-        .name = own_text(names, object__clear_name(names->report, object)),
-        .address = object->address};
+    *found =
+        (struct span_object){.noun = object__noun(object),
+                             .name = own_text(names, object__clear_name(names->report, object)),
+                             .address = object->address};
     found->number = keep(&names->objects, key, found);
     return found;
 }
@@ -294,8 +293,8 @@ const char *span_state__name(enum component state)
 
 const char *span_counter__name(enum span_counter counter)
 {
-    static const char *const names[SPAN_COUNTERS] = {
-        [SPAN_CPUS] = "CPUs used", [SPAN_RUNNING] = "threads at work",
-        [SPAN_WANTING] = "threads that want a CPU"};
+    static const char *const names[SPAN_COUNTERS] = {[SPAN_CPUS] = "CPUs used",
+                                                     [SPAN_RUNNING] = "threads at work",
+                                                     [SPAN_WANTING] = "threads that want a CPU"};
     return names[counter];
 }
