@@ -109,6 +109,12 @@ static int cut(struct loaded *loaded, const struct span_wishes *wishes)
     return loaded__cut(loaded, &part);
 }
 
+/* Which waits are idle, and no time is lost in, the profile knows. */
+static bool tells_lost(const struct span_wishes *wishes)
+{
+    return wishes->exporter->tells_lost || (wishes->of && strcmp(wishes->of, "lost") == 0);
+}
+
 static int write_loaded(struct loaded *loaded, const struct span_wishes *wishes)
 {
     if (trace__is_aggregated(loaded->trace)) {
@@ -118,6 +124,8 @@ static int write_loaded(struct loaded *loaded, const struct span_wishes *wishes)
     int status = cut(loaded, wishes);
     if (status == 0)
         status = loaded__choose_threads(loaded, wishes->threads);
+    if (status == 0 && tells_lost(wishes))
+        status = loaded__profile(loaded, CLASSES_BY_SITE);
     if (status == 0)
         status = wishes->output ? write_to_file(loaded, wishes) : write_to_stdout(loaded, wishes);
     return status;

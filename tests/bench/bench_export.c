@@ -208,7 +208,8 @@ static int measure(const struct scratch *scratch, const char *format, struct mea
 static int run_length(const struct options *options, const struct scratch *scratch, size_t millions,
                       struct error *error)
 {
-    static const char *const formats[] = {"perfetto", "folded", NULL};
+    static const char *const formats[] = {"perfetto", "folded", "speedscope",
+                                          "chrome",   "pprof",  NULL};
     struct pack_options pack = {0};
     enum pack_outcome outcome;
     uint64_t events;

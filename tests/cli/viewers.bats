@@ -218,11 +218,127 @@ us_of() { # of all lines of out
     [ "$(cat out)" = 'waits-for-it;pthread_mutex_lock;mutex 0x7000 17620' ]
 }
 
+@test "folded: no time is lost in waits for the end of others" {
+    exported queue --folded --of lost
+    is_folded
+    run -1 grep pthread_join out
+}
+
+# ---- speedscope, Chrome --------------------------------------------------------------------------------------
+
+read_json() { # TRACE FORMAT: what spans_json.py tells is in "told"
+    exported "$1" "--$2"
+    python3 "$READERS/spans_json.py" "$2" <out >told || fail "of $1: $(cat told)"
+}
+
+@test "speedscope: a profile for each thread, frames lie in one another" {
+    local trace
+    for trace in $TRACES; do
+        read_json "$trace" speedscope
+        [ "$(told spans)" -gt 0 ]
+    done
+    read_json queue speedscope
+    [ "$(told threads)" -eq 5 ]
+    [ "$(told 'span queue__take')" -eq 1200 ]
+    read_json many speedscope
+    [ "$(told threads)" -ge 1065 ]
+    read_json rounds speedscope
+    [ "$(told 'span pthread_mutex_lock (mutex 0x7000)')" -eq 20 ]
+}
+
+find_speedscope() {
+    SPEEDSCOPE=$HEURT_BUILD/readers/node_modules/speedscope/dist/release/index.html
+    [ -e "$SPEEDSCOPE" ] || skip "speedscope is not here: make readers"
+    for browser in chromium chromium-browser google-chrome; do
+        command -v $browser >/dev/null && return
+    done
+    skip "there is no chromium here"
+}
+
+# What speedscope's page shows of a file, a text a line.
+in_speedscope() { # FILE
+    local profile
+    profile=$(mktemp -d)
+    printf 'speedscope.loadFileFromBase64("%s","%s")' "$1" "$(base64 -w0 "$1")" >load.js
+    timeout 300 "$browser" --headless --no-sandbox --disable-quic --no-first-run --disable-background-networking \
+        --disable-component-update --disable-sync --disable-dev-shm-usage --allow-file-access-from-files \
+        --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader --user-data-dir="$profile" \
+        --virtual-time-budget=20000 --dump-dom "file://$SPEEDSCOPE#localProfilePath=$PWD/load.js" 2>/dev/null |
+        sed 's/<style.*<\/style>//; s/<[^>]*>/\n/g'
+    rm -rf "$profile"
+}
+
+@test "speedscope itself opens it, and the folded stacks" {
+    find_speedscope
+    echo '{}' >none
+    in_speedscope none >shown
+    grep -q 'Import' shown || skip "chromium does not start here"
+    exported rounds --speedscope
+    in_speedscope out >shown
+    grep -q 'waits-for-it (' shown
+    grep -qx '(1/2)' shown
+    exported many --speedscope
+    in_speedscope out >shown
+    grep -qx '(1/1065)' shown
+    exported names --speedscope
+    in_speedscope out >shown
+    grep -q '^t"' shown
+    exported queue --folded
+    mv out out.folded
+    in_speedscope out.folded >shown
+    grep -q 'out.folded' shown
+    run -1 grep -q 'Drag and drop' shown
+}
+
+@test "Chrome: spans lie in one another, flows have two ends" {
+    local trace
+    for trace in ${TRACES/full/}; do
+        read_json "$trace" chrome
+        [ "$(told spans)" -eq "$(enters "$trace")" ] || fail "$trace: not as many spans as enters"
+    done
+    read_json rounds chrome
+    [ "$(told flows)" -eq 20 ]
+}
+
+# ---- pprof ---------------------------------------------------------------------------------------------------
+
+@test "pprof: work and delay are the lives of the threads" {
+    local trace
+    for trace in $TRACES; do
+        exported "$trace" --pprof
+        gzip -dc <out | protoc -I "$READERS" --decode perftools.profiles.Profile profile.proto >decoded ||
+            fail "protoc does not read $trace"
+        run -1 grep -E '^ *[0-9]+:' decoded
+    done
+    for trace in queue rounds; do
+        exported "$trace" --pprof
+        gzip -dc <out | protoc -I "$READERS" --decode perftools.profiles.Profile profile.proto |
+            awk '$1 == "value:" { values[n++ % 4] += $2 } END { printf "%.0f\n", (values[0] + values[2]) / 1000 }' >us
+        awk -v sum="$(cat us)" -v lives="$(lifetimes_us "$trace")" \
+            'BEGIN { exit !(sum >= 0.99 * lives - 10 && sum <= 1.01 * lives + 10) }' || fail "$trace: $(cat us) us"
+    done
+}
+
+@test "go tool pprof reads it, and compares two" {
+    command -v go >/dev/null && go tool pprof -h 2>&1 | grep -q usage || skip "there is no go tool pprof"
+    export HOME=$BATS_TEST_TMPDIR
+    local trace
+    for trace in $TRACES; do
+        exported "$trace" --pprof
+        go tool pprof -top out >top 2>/dev/null || fail "$trace is not read"
+        mv out "$trace.pb.gz"
+    done
+    go tool pprof -sample_index=delay -top rounds.pb.gz 2>/dev/null | grep -q '17.62ms .*mutex 0x7000'
+    go tool pprof -sample_index=contentions -top rounds.pb.gz 2>/dev/null | grep -Eq '^ +20 .*mutex 0x7000'
+    go tool pprof -sample_index=delay -diff_base rounds.pb.gz -top rounds.pb.gz 2>/dev/null | grep -q '^Showing.* 0% of'
+    go tool pprof -sample_index=delay -diff_base names.pb.gz -top rounds.pb.gz 2>/dev/null | grep -q '17.62ms .*mutex 0x7000'
+}
+
 # ---- what is asked for ---------------------------------------------------------------------------------------
 
 @test "a target that cannot be written, a full disk, a file of the trace: a sentence, and nothing is left" {
     local format
-    for format in perfetto folded; do
+    for format in perfetto folded speedscope chrome pprof; do
         heurt export -i queue --$format -o missing/file
         expect_status 125
         says 'missing/file could not be written'

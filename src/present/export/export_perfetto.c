@@ -8,8 +8,8 @@
  * A thread's slices are on its own track, times off the CPU on one below it; each lock has a track
  * with who holds it, as far as LOCK_TRACKS_MOST. A flow leads from the instant at which a thread
  * lets another one go on to the slice of that one's wait. Times are differences to the packet
- * before (an incremental clock), but those of such instants, which are known late. Numbers of fields are those of the public schema; tests/cli has
- * the part of it that is used. */
+ * before (an incremental clock), but those of such instants, which are known late. Numbers of
+ * fields are those of the public schema; tests/cli has the part of it that is used. */
 #include "base/memory.h"
 #include "base/proto.h"
 #include "base/text.h"
@@ -78,21 +78,15 @@ struct interned {
     uint32_t last;      /* of the table */
 };
 
-enum interned_names {
-    NAMES_OF_LABELS,
-    NAMES_OF_THREADS,
-    NAMES_OF_STATES,
-    NAMES_OF_OTHERS,
-    NAMES
-};
+enum interned_names { NAMES_OF_LABELS, NAMES_OF_THREADS, NAMES_OF_STATES, NAMES_OF_OTHERS, NAMES };
 
 struct perfetto {
     struct proto packets, packet, event, inner, text; /* packets: that are not written yet */
-    uint64_t ns;                    /* of the packet before */
-    struct interned names[NAMES];   /* event names: numbers are given by names[0].last */
+    uint64_t ns;                                      /* of the packet before */
+    struct interned names[NAMES]; /* event names: numbers are given by names[0].last */
     struct interned places, kinds;
     struct interned objects, threads, place_texts; /* texts of annotations: objects.last */
-    struct interned arguments;      /* by label: the first of its arguments' names */
+    struct interned arguments;                     /* by label: the first of its arguments' names */
     uint32_t next_argument;
     struct vec state_tracks, lock_tracks; /* bool: it is written, by thread and object */
     bool *is_off;                         /* by thread: a slice is open on its state track */
@@ -215,8 +209,7 @@ static uint32_t name_of(struct span_export *export, enum interned_names sort, ui
 {
     struct perfetto *perfetto = export->own;
     bool is_new;
-    uint32_t number =
-        number_of(&perfetto->names[sort], &perfetto->names[0].last, thing, &is_new);
+    uint32_t number = number_of(&perfetto->names[sort], &perfetto->names[0].last, thing, &is_new);
     if (is_new)
         intern_text(export, INTERNED_NAMES, number, text);
     return number;
@@ -276,8 +269,7 @@ static uint32_t place_of(struct span_export *export, const struct span_place *pl
 {
     struct perfetto *perfetto = export->own;
     bool is_new;
-    uint32_t number =
-        number_of(&perfetto->places, &perfetto->places.last, place->number, &is_new);
+    uint32_t number = number_of(&perfetto->places, &perfetto->places.last, place->number, &is_new);
     if (!is_new)
         return number;
     begin_interned(perfetto, number);
@@ -307,8 +299,8 @@ static uint32_t arguments_of(struct span_export *export, const struct span_label
 {
     struct perfetto *perfetto = export->own;
     bool is_new;
-    uint32_t first = number_of(&perfetto->arguments, &perfetto->next_argument, label->number,
-                               &is_new);
+    uint32_t first =
+        number_of(&perfetto->arguments, &perfetto->next_argument, label->number, &is_new);
     if (!is_new)
         return first;
     for (uint32_t i = 0; label->arguments[i]; i++) {
@@ -332,8 +324,8 @@ static struct told told_of(struct span_export *export, const struct span_enter *
     if (label->place)
         told.place = place_of(export, label->place);
     if (enter->object)
-        told.object = text_of(export, &perfetto->objects, enter->object->number, object_text,
-                              enter->object);
+        told.object =
+            text_of(export, &perfetto->objects, enter->object->number, object_text, enter->object);
     if (enter->value_count)
         told.arguments = arguments_of(export, label);
     return told;
@@ -398,8 +390,8 @@ static uint64_t put_cause(struct span_export *export, const struct span_leave *l
     struct perfetto *perfetto = export->own;
     struct told told = {.name = name_of(export, NAMES_OF_OTHERS, 0, "lets another thread go on")};
     if (leave->object)
-        told.object = text_of(export, &perfetto->objects, leave->object->number, object_text,
-                              leave->object);
+        told.object =
+            text_of(export, &perfetto->objects, leave->object->number, object_text, leave->object);
     if (leave->by_place)
         told.place = place_of(export, leave->by_place);
     begin_event(perfetto, INSTANT, track_of_thread(leave->by));
@@ -425,8 +417,8 @@ static struct told told_of_cause(struct span_export *export, const struct span_l
     struct told told = {.by = text_of(export, &perfetto->threads, leave->by, thread_text,
                                       &export->run->threads[leave->by])};
     if (leave->by_place)
-        told.by_place = text_of(export, &perfetto->place_texts, leave->by_place->number,
-                                place_text, leave->by_place);
+        told.by_place = text_of(export, &perfetto->place_texts, leave->by_place->number, place_text,
+                                leave->by_place);
     return told;
 }
 
@@ -498,8 +490,7 @@ static void state(struct span_export *export, uint32_t thread, uint64_t ns, enum
     perfetto->is_off[thread] = state != COMPONENT_RUNNING;
     if (state == COMPONENT_RUNNING)
         return;
-    struct told told = {
-        .name = name_of(export, NAMES_OF_STATES, state, span_state__name(state))};
+    struct told told = {.name = name_of(export, NAMES_OF_STATES, state, span_state__name(state))};
     begin_event(perfetto, SLICE_BEGIN, track);
     put_told(perfetto, &told);
     put_event(export, ns);
@@ -537,9 +528,9 @@ static void hold(struct span_export *export, uint32_t thread, uint64_t ns,
     if (!track)
         return;
     struct told told = {
-        .name = is_shared ? name_of(export, NAMES_OF_OTHERS, 1, "readers")
-                          : name_of(export, NAMES_OF_THREADS, thread,
-                                    export->run->threads[thread].name),
+        .name = is_shared
+                    ? name_of(export, NAMES_OF_OTHERS, 1, "readers")
+                    : name_of(export, NAMES_OF_THREADS, thread, export->run->threads[thread].name),
         .place = place ? place_of(export, place) : 0,
     };
     begin_event(perfetto, SLICE_BEGIN, track);
@@ -578,8 +569,8 @@ static void add_clock(struct perfetto *perfetto, uint32_t clock, uint64_t ns, bo
     proto__message(&perfetto->event, 1, &perfetto->inner);
 }
 
-/* The sequence's own clock begins at 0 with the run, whose times those of BOOTTIME are; on a machine
- * that has slept these are CLOCK_MONOTONIC's. */
+/* The sequence's own clock begins at 0 with the run, whose times those of BOOTTIME are; on a
+ * machine that has slept these are CLOCK_MONOTONIC's. */
 static void put_clocks(struct span_export *export)
 {
     struct perfetto *perfetto = export->own;
@@ -660,8 +651,8 @@ static void put_annotation_names(struct span_export *export)
 static struct perfetto *new_perfetto(const struct span_run *run)
 {
     struct perfetto *perfetto = memory__zeroed(1, sizeof *perfetto);
-    struct vec *numbers[] = {&perfetto->places.numbers,  &perfetto->kinds.numbers,
-                             &perfetto->objects.numbers, &perfetto->threads.numbers,
+    struct vec *numbers[] = {&perfetto->places.numbers,    &perfetto->kinds.numbers,
+                             &perfetto->objects.numbers,   &perfetto->threads.numbers,
                              &perfetto->arguments.numbers, &perfetto->place_texts.numbers};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         *numbers[i] = VEC_OF(uint32_t);

@@ -62,7 +62,7 @@ struct span_label {
     const char *detail;             /* "mutex", or "" */
     const struct span_place *place; /* of a function where it begins, of a call its caller */
     const char *const *arguments;   /* names of the recorded ones; NULL-ended */
-    bool is_idle; /* waits there are mostly for work to come; known where needs_idle */
+    bool is_idle; /* waits there are mostly for work to come; known where lost time is told */
 };
 
 /* A lock, condition, semaphore, barrier, futex. */
@@ -138,6 +138,7 @@ struct span_exporter {
     const char *name; /* of the format */
     enum { SPANS_IN_TIME, SPANS_IN_THREADS } order;
     bool is_binary;         /* not for a terminal */
+    bool tells_lost;        /* always; with --of lost any does */
     const char *const *ofs; /* what --of may say, the first by default; NULL: nothing */
     void (*begin)(struct span_export *export);
     void (*began)(struct span_export *export, uint32_t thread, uint64_t ns);
@@ -163,7 +164,8 @@ struct span_exporter {
     void (*finish)(struct span_export *export);
 };
 
-extern const struct span_exporter exporter_folded, exporter_perfetto;
+extern const struct span_exporter exporter_folded, exporter_perfetto, exporter_speedscope,
+    exporter_chrome, exporter_pprof;
 
 /* Of a point: its label's kind is CLASS_KINDS. In few words, in the order of enum span_counter. */
 const char *span_counter__name(enum span_counter counter);

@@ -30,6 +30,13 @@ struct span_names {
     struct vec *functions; /* by process: const struct span_label *, by half the id */
     struct name_index labels, places, objects;
     struct vec texts; /* char * */
+    struct map idle_sites;
+    struct vec idle; /* struct idle_site */
+};
+
+/* What was waited at a place, as the profile has it. */
+struct idle_site {
+    uint64_t idle_ns, other_ns;
 };
 
 static struct recent_name *recent_of(struct name_index *index, const uint64_t key[3])
@@ -70,6 +77,26 @@ static void free_index(struct name_index *index)
     map__free(&index->by_key);
 }
 
+static void learn_idle(struct span_names *names, const struct profile *profile)
+{
+    VEC_EACH (class, &profile->classes, struct profile_class) {
+        const uint64_t key[2] = {class->what.at.process, class->what.at.site};
+        uint64_t index = map__put(&names->idle_sites, key, sizeof key, names->idle.count);
+        struct idle_site *site = VEC_REACH(&names->idle, struct idle_site, index);
+        *(class->idle ? &site->idle_ns : &site->other_ns) += class->sum_ns;
+    }
+}
+
+static bool is_idle(const struct span_names *names, uint64_t process, uint64_t site)
+{
+    const uint64_t key[2] = {process, site};
+    uint64_t index = map__get(&names->idle_sites, key, sizeof key);
+    if (index == MAP_ABSENT)
+        return false;
+    const struct idle_site *found = VEC_AT(&names->idle, struct idle_site, index);
+    return found->idle_ns > found->other_ns;
+}
+
 struct span_names *span_names__new(const struct report *report)
 {
     struct span_names *names = memory__zeroed(1, sizeof *names);
@@ -80,6 +107,9 @@ struct span_names *span_names__new(const struct report *report)
         names->functions[i] = VEC_OF(void *);
     names->labels.all = names->places.all = names->objects.all = VEC_OF(void *);
     names->texts = VEC_OF(char *);
+    names->idle = VEC_OF(struct idle_site);
+    if (report->profile)
+        learn_idle(names, report->profile);
     return names;
 }
 
@@ -96,6 +126,8 @@ void span_names__free(struct span_names *names)
     free_index(&names->places);
     free_index(&names->objects);
     texts__free(&names->texts);
+    map__free(&names->idle_sites);
+    vec__free(&names->idle);
     free(names);
 }
 
@@ -234,7 +266,9 @@ static const struct span_label *label_of_call(struct span_names *names, uint32_t
         .place = has_site(event) ? span_names__place(names, shown.process->serial,
                                                      HEURT_SITE_ADDRESS(event->payload[0]))
                                  : NULL,
-        .arguments = arguments_of(names, NULL)};
+        .arguments = arguments_of(names, NULL),
+        .is_idle = has_site(event) &&
+                   is_idle(names, shown.process->serial, HEURT_SITE_ADDRESS(event->payload[0]))};
     return keep_label(names, key, &label);
 }
 

@@ -12,6 +12,7 @@
 
 struct span_names;
 
+/* With a profile in the report, labels are idle or not. */
 struct span_names *span_names__new(const struct report *report);
 void span_names__free(struct span_names *names);
 
