@@ -255,37 +255,39 @@ find_speedscope() {
     skip "there is no chromium here"
 }
 
-# What speedscope's page shows of a file, a text a line.
-in_speedscope() { # FILE
+shown_at() { # FRAGMENT of speedscope's page: what it shows, a text a line
     local profile
     profile=$(mktemp -d)
-    printf 'speedscope.loadFileFromBase64("%s","%s")' "$1" "$(base64 -w0 "$1")" >load.js
     timeout 300 "$browser" --headless --no-sandbox --disable-quic --no-first-run --disable-background-networking \
         --disable-component-update --disable-sync --disable-dev-shm-usage --allow-file-access-from-files \
         --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader --user-data-dir="$profile" \
-        --virtual-time-budget=20000 --dump-dom "file://$SPEEDSCOPE#localProfilePath=$PWD/load.js" 2>/dev/null |
-        sed 's/<style.*<\/style>//; s/<[^>]*>/\n/g'
+        --virtual-time-budget=20000 --dump-dom "file://$SPEEDSCOPE$1" 2>/dev/null |
+        sed 's/<style.*<\/style>//; s/<[^>]*>/\n/g' >shown
     rm -rf "$profile"
+}
+
+in_speedscope() { # FILE
+    printf 'speedscope.loadFileFromBase64("%s","%s")' "$1" "$(base64 -w0 "$1")" >load.js
+    shown_at "#localProfilePath=$PWD/load.js"
 }
 
 @test "speedscope itself opens it, and the folded stacks" {
     find_speedscope
-    echo '{}' >none
-    in_speedscope none >shown
+    shown_at ''
     grep -q 'Import' shown || skip "chromium does not start here"
     exported rounds --speedscope
-    in_speedscope out >shown
+    in_speedscope out
     grep -q 'waits-for-it (' shown
     grep -qx '(1/2)' shown
     exported many --speedscope
-    in_speedscope out >shown
+    in_speedscope out
     grep -qx '(1/1065)' shown
     exported names --speedscope
-    in_speedscope out >shown
+    in_speedscope out
     grep -q '^t"' shown
     exported queue --folded
     mv out out.folded
-    in_speedscope out.folded >shown
+    in_speedscope out.folded
     grep -q 'out.folded' shown
     run -1 grep -q 'Drag and drop' shown
 }
