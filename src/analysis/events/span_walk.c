@@ -359,6 +359,8 @@ static void note_object(struct span_walk *walk, const struct sync_event *event)
 
 static void take_sync(struct span_walk *walk, const struct sync_event *event)
 {
+    if (!state_of(walk, event->thread)->has_begun)
+        begin_thread(walk, event->thread);
     switch (event->type) {
     case SYNC_EVENT_WAITS:
         note_object(walk, event);

@@ -13,7 +13,7 @@
 #define SPANS_MOST 1000000u
 
 struct chrome_thread {
-    char *ids; /* "pid":1,"tid":2 */
+    char *ids;        /* "pid":1,"tid":2 */
     uint32_t skipped; /* open spans that are not told of */
 };
 
@@ -135,7 +135,8 @@ static void put_cause(struct span_export *export, uint32_t thread, const struct 
 {
     ((struct chrome *)export->own)->flows++;
     put_flow(export, "s", leave->by, leave->by_ns);
-    put_flow(export, "f\",\"bp\":\"e", thread, leave->ns > leave->from_ns ? leave->ns - 1 : leave->ns);
+    put_flow(export, "f\",\"bp\":\"e", thread,
+             leave->ns > leave->from_ns ? leave->ns - 1 : leave->ns);
 }
 
 static void leave(struct span_export *export, uint32_t thread, const struct span_leave *leave)
@@ -197,9 +198,9 @@ static void begin(struct span_export *export)
         free(ids);
     }
     for (uint32_t i = 0; i < run->thread_count; i++) {
-        chrome->threads[i].ids = memory__format("\"pid\":%u,\"tid\":%u",
-                                                run->processes[run->threads[i].process].pid,
-                                                run->threads[i].tid);
+        chrome->threads[i].ids =
+            memory__format("\"pid\":%u,\"tid\":%u", run->processes[run->threads[i].process].pid,
+                           run->threads[i].tid);
         put_meta(export, chrome->threads[i].ids, "thread_name", run->threads[i].name);
     }
 }
@@ -210,7 +211,8 @@ static void finish(struct span_export *export)
     text__put(export->out, "]}\n");
     if (chrome->skipped) {
         char *sentence = memory__format(
-            "%" PRIu64 " of %" PRIu64 " spans are left out, all that began after %.6f s: readers of "
+            "%" PRIu64 " of %" PRIu64
+            " spans are left out, all that began after %.6f s: readers of "
             "this format take no more; --perfetto has all, --from and --to choose a time",
             chrome->skipped, chrome->skipped + chrome->spans, (double)chrome->full_ns / 1e9);
         vec__push(export->remarks, &sentence);

@@ -1,5 +1,5 @@
-/* export_pprof.c: profile.proto of pprof, in gzip: stacks with the work, the waiting and the lost time in
- * them (span_stacks.h), and how often they waited.
+/* export_pprof.c: profile.proto of pprof, in gzip: stacks with the work, the waiting and the lost
+ * time in them (span_stacks.h), and how often they waited.
  *
  * A location is a frame, and a function, too: there are no addresses, as places are known by
  * themselves. */
@@ -155,9 +155,10 @@ static void put_sample(struct pprof *pprof, const struct span_stacks *stacks,
 
 static void put_types(struct pprof *pprof)
 {
-    static const char *const names[VALUES] = {
-        [VALUE_WORK] = "work", [VALUE_WAITS] = "contentions", [VALUE_DELAY] = "delay",
-        [VALUE_LOST] = "lost"};
+    static const char *const names[VALUES] = {[VALUE_WORK] = "work",
+                                              [VALUE_WAITS] = "contentions",
+                                              [VALUE_DELAY] = "delay",
+                                              [VALUE_LOST] = "lost"};
     put_text(pprof, "");
     uint32_t ns = put_text(pprof, "nanoseconds"), count = put_text(pprof, "count"), work = 0;
     for (unsigned i = 0; i < VALUES; i++) {

@@ -1,5 +1,5 @@
-/* export_speedscope.c: https://www.speedscope.app/file-format-schema.json: an evented profile for each
- * thread, "O" where a frame begins, "C" where it ends.
+/* export_speedscope.c: https://www.speedscope.app/file-format-schema.json: an evented profile for
+ * each thread, "O" where a frame begins, "C" where it ends.
  *
  * Profiles are written as they come; the frames that their numbers mean stand behind them, where
  * all are known. Times off the CPU outside of known calls are frames of their own. */
@@ -27,7 +27,7 @@ struct scope_thread {
 struct speedscope {
     struct vec frames; /* struct scope_frame */
     struct map numbers;
-    struct vec of_labels; /* uint32_t: frame and 1, of labels without objects */
+    struct vec of_labels;       /* uint32_t: frame and 1, of labels without objects */
     struct scope_thread thread; /* that is told of */
     bool has_profile, has_event;
 };

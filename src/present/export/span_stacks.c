@@ -206,7 +206,8 @@ void span_stacks__leave(struct span_export *export, uint32_t index, const struct
     thread->stack = span->before;
 }
 
-void span_stacks__state(struct span_export *export, uint32_t index, uint64_t ns, enum component state)
+void span_stacks__state(struct span_export *export, uint32_t index, uint64_t ns,
+                        enum component state)
 {
     thread_at(export, index, ns)->state = state;
 }

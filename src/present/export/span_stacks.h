@@ -75,8 +75,8 @@ void span_stacks__free(struct span_export *export);
 uint64_t span_stacks__lost(const struct span_stacks *stacks, const struct span_stack *stack);
 const char *span_stacks__text(const struct span_stacks *stacks, const struct span_stack *stack);
 
-#define METHODS_OF_STACKS                                                                      \
-    .begin = span_stacks__begin, .began = span_stacks__began, .ended = span_stacks__ended,     \
+#define METHODS_OF_STACKS                                                                  \
+    .begin = span_stacks__begin, .began = span_stacks__began, .ended = span_stacks__ended, \
     .enter = span_stacks__enter, .leave = span_stacks__leave, .state = span_stacks__state
 
 #endif
