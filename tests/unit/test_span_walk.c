@@ -1,5 +1,5 @@
-/* The walk that feeds viewers: enters with their leaves, who ended a wait and where the arrow begins, who has a
- * lock, when a thread was off the CPU; by time, and a thread at a time. */
+/* The walk that feeds viewers: enters with their leaves, who ended a wait and where the arrow
+ * begins, who has a lock, when a thread was off the CPU; by time, and a thread at a time. */
 #include "analysis/events/span_walk.h"
 #include "fixture.h"
 
@@ -119,8 +119,8 @@ static void tells(const char *text, enum span_order order, const bool *chosen, c
 
 /* ---- spans ----------------------------------------------------------------------------------- */
 
-#define FUNCTIONS                            \
-    "start 1000\nprocess 0 100 /bin/app\n"   \
+#define FUNCTIONS                          \
+    "start 1000\nprocess 0 100 /bin/app\n" \
     "function 0 1024 f 0x401000\nfunction 0 1026 g 0x402000\n"
 
 static void what_is_open_is_left_in_order(void **unused)
@@ -173,10 +173,10 @@ static void one_that_was_drawn_stands_for_many(void **unused)
 
 /* ---- what threads do to each other ----------------------------------------------------------- */
 
-#define LOCK                                                                     \
+#define LOCK                                                                               \
     "start 1000\nprocess 0 100 /bin/app\nthread 0 a\n1000 lock_acquired 0x401000 0x7000\n" \
-    "2000 lock_released 0x401010 0x7000\n3000 thread_end\nthread 1 b\n"          \
-    "1500 lock_wait 0x401020 0x7000\n2100 leave lock_wait 0\n"                   \
+    "2000 lock_released 0x401010 0x7000\n3000 thread_end\nthread 1 b\n"                    \
+    "1500 lock_wait 0x401020 0x7000\n2100 leave lock_wait 0\n"                             \
     "2200 lock_released 0x401030 0x7000\n3000 thread_end\n"
 
 static void an_arrow_leads_from_the_holder_to_who_waited(void **unused)
@@ -229,7 +229,8 @@ static void thread_by_thread_nobody_knows_who_ended_a_wait(void **unused)
 static void times_off_the_cpu_are_told_as_they_begin(void **unused)
 {
     (void)unused;
-    tells(FUNCTIONS "thread 0 a\n1000 f\n1500 off_cpu 300/0 100/0 0\n1600 leave f\n1700 thread_end\n",
+    tells(FUNCTIONS
+          "thread 0 a\n1000 f\n1500 off_cpu 300/0 100/0 0\n1600 leave f\n1700 thread_end\n",
           SPANS_BY_TIME, NULL,
           "1000 t0 began\n"
           "1000 t0 enter 1024\n"
