@@ -101,6 +101,12 @@ bench-coverage: bench-prepare ## how many functions of large binaries can be ins
 bench-aggregate: bench-prepare ## what runs without a trace cost: time a call, memory of 10^9 events
 	@$(BUILD)/tests/bench/bench-aggregate
 
+readers: ## the viewers that tests open exports in, from npm (they are left out without)
+	@npm install --silent --no-audit --no-fund --prefix $(BUILD)/readers speedscope@1.25.0
+
+bench-export: bench-prepare ## how fast exports for viewers are, in what memory, of 10^7 and 10^8 events
+	@$(BUILD)/tests/bench/bench-export --most 100
+
 bench-kernel: bench-prepare ## what the kernel's records of switches and page faults cost
 	@$(BUILD)/tests/bench/bench-kernel
 

@@ -13,7 +13,7 @@ _heurt_options() {
     tables) echo '-i --input --format --where --sort --class --help' ;;
     hot) echo '-o --output --frequency --min --json --help' ;;
     dump) echo '-i -t -f --input --thread --function --from --to --json --raw --help' ;;
-    export) echo '-i -o -t -f --input --output --text --json --csv --raw --interesting --thread --function --from --to --help' ;;
+    export) echo '-i -o -t -f --input --output --text --json --csv --raw --folded --of --perfetto --speedscope --chrome --pprof --interesting --thread --function --from --to --help' ;;
     check) echo '--json --machine --help' ;;
     explain) echo '--markdown --width --help' ;;
     esac
@@ -22,7 +22,7 @@ _heurt_options() {
 _heurt_takes_value() {
     case $1 in
     -[ofFMAipt] | --functions-from | --module | --arguments | --machine | --stack-every | --stack-bytes | --max-size | --overhead | --locks | --choose-after | --patience | --threshold | --key | --ignore | \
-        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --threads | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html | --repeat | --table | --fail-if | --junit) return 0 ;;
+        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --threads | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html | --repeat | --table | --fail-if | --junit | --of) return 0 ;;
     esac
     return 1
 }

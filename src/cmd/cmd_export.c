@@ -6,9 +6,10 @@
 #include "analysis/outliers/outliers.h"
 #include "cmd/command.h"
 #include "cmd/event_walk.h"
+#include "cmd/export_spans.h"
 #include "cmd/options.h"
 #include "cmd/values.h"
-#include "format/directory.h"
+#include "cmd/whole_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,6 +23,8 @@ struct request {
     const char *directory;
     const char *output; /* NULL: stdout */
     const struct exporter *exporter;
+    const struct span_exporter *spans; /* NULL: single events */
+    const char *of;
     struct event_filter selection;
     bool interesting;
 };
@@ -71,34 +74,30 @@ static int export_all(const struct request *request, struct shown_trace *shown, 
     return failed;
 }
 
-/* Closes what open_output gave. Returns failed, or the errno with which closing failed. */
-static int close_output(const struct request *request, FILE *out, int failed)
+static int write_to_file(const struct request *request, struct shown_trace *shown)
 {
-    if (!request->output)
+    struct whole_file file;
+    int status = whole_file__open(&file, request->directory, request->output);
+    return status ? status : whole_file__close(&file, export_all(request, shown, file.out));
+}
+
+static int write_to_stdout(const struct request *request, struct shown_trace *shown)
+{
+    FILE *out = pager__open();
+    int failed = out ? export_all(request, shown, out) : errno;
+    if (out)
         pager__close(out);
-    else if (fclose(out) != 0 && !failed)
-        failed = errno;
-    return failed;
+    if (failed && failed != EPIPE)
+        say("the events could not be written: %s", strerror(failed));
+    return failed && failed != EPIPE ? EXIT_HEURT : 0;
 }
 
 static int write_events(const struct request *request, struct shown_trace *shown)
 {
-    if (request->output && trace_directory__holds(request->directory, request->output)) {
-        say("%s is a file of the trace itself, which would be lost; give another name with -o",
-            request->output);
-        return EXIT_HEURT;
-    }
-    FILE *out = request->output ? fopen(request->output, "we") : pager__open();
-    int failed = out ? export_all(request, shown, out) : errno;
-    if (out)
-        failed = close_output(request, out, failed);
-    if (!failed)
+    int status = request->output ? write_to_file(request, shown) : write_to_stdout(request, shown);
+    if (status == 0)
         say_what_is_missing(shown->trace);
-    else if (request->output)
-        say("%s could not be written: %s", request->output, strerror(failed));
-    else if (failed != EPIPE)
-        say("the events could not be written: %s", strerror(failed));
-    return failed && (request->output || failed != EPIPE) ? EXIT_HEURT : 0;
+    return status;
 }
 
 /* What --interesting leaves. */
@@ -161,6 +160,10 @@ static int export_trace(struct request *request, const struct trace *trace)
     {                                                                                           \
         .name = option, .help = words, .group = 'f', CONSTANT(struct request, exporter, method) \
     }
+#define SPANS_ROW(option, words, method)                                                     \
+    {                                                                                        \
+        .name = option, .help = words, .group = 'f', CONSTANT(struct request, spans, method) \
+    }
 #define RAW_ROW \
     EXPORTER_ROW("raw", "ticks, numbers and payload words as they are in the file", &exporter_raw)
 
@@ -175,6 +178,15 @@ static const struct option_row export_rows[] = {
     EXPORTER_ROW("json", "a JSON object a line", &exporter_json),
     EXPORTER_ROW("csv", "comma-separated values", &exporter_csv),
     RAW_ROW,
+    SPANS_ROW("perfetto", "for ui.perfetto.dev", &exporter_perfetto),
+    SPANS_ROW("folded", "stacks with their time, for flame graphs", &exporter_folded),
+    SPANS_ROW("speedscope", "for speedscope, thread by thread", &exporter_speedscope),
+    SPANS_ROW("chrome", "trace events of Chrome (JSON), the first million spans", &exporter_chrome),
+    SPANS_ROW("pprof", "a profile for pprof: work, delay, lost", &exporter_pprof),
+    {.name = "of",
+     .value = "work|wait|lost",
+     .help = "the time that is told of stacks (work)",
+     TEXT(struct request, of)},
     {.name = "interesting",
      .help = "only outliers, and what is around them",
      FLAG(struct request, interesting)},
@@ -196,23 +208,65 @@ static const struct option_row dump_rows[] = {
     {0},
 };
 
+static int export_events(struct request *request)
+{
+    struct trace *trace;
+    struct error error = {""};
+    if (trace__open(request->directory, &trace, &error) < 0)
+        return failed(&error);
+    /* A reader that goes away, or a pager that is left, is no reason to die by a signal. */
+    signal(SIGPIPE, SIG_IGN);
+    int status = export_trace(request, trace);
+    trace__close(trace);
+    return status;
+}
+
+/* What is for single events alone is no part of a viewer's file. */
+static int check_spans(const struct request *request)
+{
+    const char *option = request->interesting                 ? "--interesting"
+                         : request->selection.functions.count ? "--function"
+                                                              : NULL;
+    if (!request->spans && request->of) {
+        say("--of: is for formats of stacks, such as --folded");
+        return EXIT_USAGE;
+    }
+    if (request->spans && option) {
+        say("%s is for --text, --json, --csv and --raw; --%s has whole threads: choose these, or "
+            "a time, with --thread, --from and --to",
+            option, request->spans->name);
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
+static int export_asked(struct request *request)
+{
+    const struct event_filter *selection = &request->selection;
+    const struct span_wishes wishes = {
+        .directory = request->directory,
+        .output = request->output,
+        .exporter = request->spans,
+        .of = request->of,
+        .threads = &selection->threads,
+        .from_ns = selection->from_ns,
+        .to_ns = selection->to_ns,
+    };
+    int status = check_spans(request);
+    if (status)
+        return status;
+    return request->spans ? export_spans(&wishes) : export_events(request);
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
     struct request request = {
         .directory = DEFAULT_TRACE, .exporter = &exporter_text, .selection = event_filter__all()};
-    struct trace *trace;
-    struct error error = {""};
     int status = options__read(self, argc, argv, &request);
     if (status == 0)
         status = options__end(self, argc, argv);
-    if (status == 0 && trace__open(request.directory, &trace, &error) < 0)
-        status = failed(&error);
-    if (status == 0) {
-        /* A reader that goes away, or a pager that is left, is no reason to die by a signal. */
-        signal(SIGPIPE, SIG_IGN);
-        status = export_trace(&request, trace);
-        trace__close(trace);
-    }
+    if (status == 0)
+        status = export_asked(&request);
     event_filter__free(&request.selection);
     return status;
 }

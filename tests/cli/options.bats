@@ -15,7 +15,8 @@ long_options() { # COMMAND: those of its --help
     for command in $COMMANDS; do
         page=$HEURT_SOURCE/docs/heurt-$command.md
         "$HEURT" "$command" --help | sed '/^$/,$d; s/^usage: //; s/…/.../g' | xargs >usage
-        sed -n '/^# SYNOPSIS/,/^# [^S]/{/^#/d; s/[*\\]//g; p}' "$page" | xargs | diff usage - ||
+        sed -n '/^# SYNOPSIS/,/^# [^S]/{/^#/d; s/[*\\]//g; p}' "$page" | xargs |
+            sed 's/| /|/g' | diff usage - ||
             fail "the usage of $command, and its SYNOPSIS"
         sed -n 's/\\//g; /^# OPTIONS/,/^# [^O]/p' "$page" >options
         for option in $(long_options "$command"); do
