@@ -7,6 +7,7 @@
 #include "cmd/command.h"
 #include "cmd/event_walk.h"
 #include "cmd/export_spans.h"
+#include "cmd/export_sqlite.h"
 #include "cmd/options.h"
 #include "cmd/values.h"
 #include "cmd/whole_file.h"
@@ -27,6 +28,7 @@ struct request {
     const char *of;
     struct event_filter selection;
     bool interesting;
+    bool sqlite;
 };
 
 struct exported {
@@ -178,6 +180,10 @@ static const struct option_row export_rows[] = {
     EXPORTER_ROW("json", "a JSON object a line", &exporter_json),
     EXPORTER_ROW("csv", "comma-separated values", &exporter_csv),
     RAW_ROW,
+    {.name = "sqlite",
+     .help = "the tables of all analyses, as an SQLite database",
+     .group = 'f',
+     FLAG(struct request, sqlite)},
     SPANS_ROW("perfetto", "for ui.perfetto.dev", &exporter_perfetto),
     SPANS_ROW("folded", "stacks with their time, for flame graphs", &exporter_folded),
     SPANS_ROW("speedscope", "for speedscope, thread by thread", &exporter_speedscope),
@@ -255,6 +261,8 @@ static int export_asked(struct request *request)
     int status = check_spans(request);
     if (status)
         return status;
+    if (request->sqlite)
+        return export_sqlite(request->directory, request->output);
     return request->spans ? export_spans(&wishes) : export_events(request);
 }
 

@@ -3,16 +3,26 @@
 #include "analysis/iterations/iterations.h"
 #include "analysis/ledger/threads.h"
 #include "analysis/outliers/outliers.h"
+#include "analysis/timeline/longest.h"
 #include "analysis/timeline/wall_ledger.h"
 #include "cmd/command.h"
+#include "cmd/waiting.h"
 
 #define OUTLINE_ROWS_AT_MOST 20000
+
+/* The first one is kept. */
+static int keep_sentence(struct table_results *results, const struct error *error)
+{
+    if (!*results->missing.text)
+        results->missing = *error;
+    return 0;
+}
 
 static int make_whatif(struct table_results *results)
 {
     struct error error;
     if (whatif_session__open(&results->whatif, &results->loaded.report, UINT64_MAX, &error) < 0)
-        return failed(&error);
+        return results->is_lenient ? keep_sentence(results, &error) : failed(&error);
     results->has_whatif = true;
     whatif_session__ask_about_all(&results->whatif, true);
     whatif_session__answer(&results->whatif);
@@ -45,6 +55,17 @@ static void make_outline(struct table_results *results)
                                             OUTLINE_ROWS_AT_MOST);
 }
 
+/* What fails is passed over. */
+static void analyse_what_can_be(struct table_results *results)
+{
+    struct error error;
+    struct run *run = &results->loaded.run;
+    struct waiting *waiting = waiting__start("reading the trace", run);
+    if (run__analyse(run, &error) < 0)
+        keep_sentence(results, &error);
+    waiting__end(waiting);
+}
+
 /* 0, or EXIT_HEURT after a sentence. */
 static int analyse(const struct table_source *const *sources, enum class_view view,
                    struct table_results *results)
@@ -54,6 +75,8 @@ static int analyse(const struct table_source *const *sources, enum class_view vi
         ask_for(*source, results);
     int status =
         run__is_asked(&loaded->run, &profile_analysis) ? loaded__ask_profile(loaded, view) : 0;
+    if (status == 0 && results->is_lenient)
+        analyse_what_can_be(results);
     status = status ? status : loaded__analyse(loaded);
     if (status)
         return status;
@@ -81,10 +104,9 @@ static void fill_reports(struct table_results *results)
         results->whatif_view = whatif_session__view(&results->whatif);
 }
 
-int table_results__make(const char *directory, const struct table_source *const *sources,
-                        enum class_view view, struct table_results *results)
+static int make(const char *directory, const struct table_source *const *sources,
+                enum class_view view, struct table_results *results)
 {
-    *results = (struct table_results){.outline = NULL};
     int status = loaded__open(directory, &results->loaded);
     if (status)
         return status;
@@ -96,14 +118,46 @@ int table_results__make(const char *directory, const struct table_source *const 
     return status;
 }
 
+int table_results__make(const char *directory, const struct table_source *const *sources,
+                        enum class_view view, struct table_results *results)
+{
+    *results = (struct table_results){.outline = NULL};
+    return make(directory, sources, view, results);
+}
+
+int table_results__make_all(const char *directory, struct table_results *results)
+{
+    *results = (struct table_results){.is_lenient = true};
+    return make(directory, table_sources, CLASSES_BY_STRUCTURE, results);
+}
+
+static bool has(const struct table_results *results, const struct table_source *source)
+{
+    for (size_t i = 0; source->of && source->of[i]; i++)
+        if (!run__result(&results->loaded.run, source->of[i]))
+            return false;
+    return source->needs != NEEDS_WHATIF || results->has_whatif;
+}
+
+struct table_rows table_results__rows_if_any(const struct table_results *results,
+                                             const struct table_source *source)
+{
+    return has(results, source) ? table_results__rows(results, source) : table_rows__of(NULL);
+}
+
 struct table_rows table_results__rows(const struct table_results *results,
                                       const struct table_source *source)
 {
     const struct run *run = &results->loaded.run;
-    const struct table_subject subject = {
-        &results->loaded.report, run__result(run, &threads_analysis),    &results->locks,
-        &results->structure,     run__result(run, &iterations_analysis), &results->points,
-        &results->whatif_view,   run__result(run, &wall_ledger_analysis)};
+    const struct table_subject subject = {&results->loaded.report,
+                                          run__result(run, &threads_analysis),
+                                          &results->locks,
+                                          &results->structure,
+                                          run__result(run, &iterations_analysis),
+                                          &results->points,
+                                          &results->whatif_view,
+                                          run__result(run, &wall_ledger_analysis),
+                                          run__result(run, &longest_analysis)};
     return source->rows(&subject);
 }
 

@@ -17,6 +17,8 @@ struct table_results {
     struct outline *outline;
     struct whatif_session whatif;
     bool has_whatif;
+    bool is_lenient;           /* what cannot be found out of this trace is left out; */
+    struct error missing;      /* why, of the first such thing; "" */
     struct locks_report locks; /* what follows is of these results, for the rows */
     struct structure_report structure;
     struct points_report points;
@@ -27,9 +29,14 @@ struct table_results {
  * sentence, and there is nothing to be freed. */
 int table_results__make(const char *directory, const struct table_source *const *sources,
                         enum class_view view, struct table_results *results);
+/* All tables that can be made of the trace: see table_results__rows_if_any. */
+int table_results__make_all(const char *directory, struct table_results *results);
 /* Of one of these tables. Texts may be those of the results, which outlive the rows. */
 struct table_rows table_results__rows(const struct table_results *results,
                                       const struct table_source *source);
+/* Likewise; nothing (of no table) where the trace does not hold what it needs. */
+struct table_rows table_results__rows_if_any(const struct table_results *results,
+                                             const struct table_source *source);
 void table_results__free(struct table_results *results);
 
 #endif

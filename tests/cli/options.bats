@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 COMMANDS='record report view locks structure whatif tables compare hot dump export check explain'
 
 long_options() { # COMMAND: those of its --help
-    "$HEURT" "$1" --help | sed -n '4,$s/^  \(-., \)\{0,1\}--\([a-z-]*\).*/\2/p' | sort -u
+    "$HEURT" "$1" --help | sed -n '4,$s/^  \(-., \)\{0,1\}--\([a-z0-9-]*\).*/\2/p' | sort -u
 }
 
 @test "the manual's synopsis is the usage, and every option stands in the manual" {
@@ -31,7 +31,7 @@ long_options() { # COMMAND: those of its --help
     for command in $COMMANDS; do
         long_options "$command" >known
         for option in $(sed -n 's/\\//g; /^# OPTIONS/,/^# [^O]/s/^\(\*\*-.*\)$/\1/p' \
-            "$HEURT_SOURCE/docs/heurt-$command.md" | grep -o -e '--[a-z-]*'); do
+            "$HEURT_SOURCE/docs/heurt-$command.md" | grep -o -e '--[a-z0-9-]*'); do
             [ "$option" = --help ] || grep -qx -e "${option#--}" known ||
                 fail "the manual of $command has $option, which --help does not know"
         done
@@ -50,13 +50,13 @@ long_options() { # COMMAND: those of its --help
 fish_options() { # COMMAND
     local name=in_$1
     [ "$1" = record ] && name=__heurt_records
-    grep -e " -n \"*\$*$name\"* " "$HEURT_SOURCE/completions/heurt.fish" | grep -o -e ' -l [a-z-]*' | cut -c5-
+    grep -e " -n \"*\$*$name\"* " "$HEURT_SOURCE/completions/heurt.fish" | grep -o -e ' -l [a-z0-9-]*' | cut -c5-
 }
 
 zsh_options() { # COMMAND: of record an array, else from "COMMAND)" to ";;"
     local block="/^    $1)/,/;;/p"
     [ "$1" = record ] && block='/^_heurt_record_options=/,/^)/p'
-    sed -n "$block" "$HEURT_SOURCE/completions/_heurt" | grep -o -e '--[a-z-]*[[}]' | tr -d '[}' | cut -c3- |
+    sed -n "$block" "$HEURT_SOURCE/completions/_heurt" | grep -o -e '--[a-z0-9-]*[[}]' | tr -d '[}' | cut -c3- |
         grep -vx help
 }
 

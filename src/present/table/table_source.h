@@ -16,6 +16,7 @@
 
 #include <stddef.h>
 
+struct longest;
 struct wall_ledger;
 
 /* The analyses that a table is made of. */
@@ -41,6 +42,7 @@ struct table_subject {
     const struct points_report *points;
     const struct whatif_view *whatif;
     const struct wall_ledger *wall;
+    const struct longest *longest;
 };
 
 struct table_source {
@@ -86,6 +88,6 @@ extern const struct table_source classes_source, class_threads_source, blockers_
     evidence_source, coverage_source, findings_source, threads_source, locks_source,
     lock_sites_source, lock_pairs_source, lock_waits_source, path_source, structure_source,
     iterations_source, iteration_threads_source, iteration_outliers_source, outliers_source,
-    wall_source, whatif_source;
+    wall_source, whatif_source, processes_source, run_source, occurrences_source;
 
 #endif
