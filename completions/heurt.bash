@@ -14,6 +14,7 @@ _heurt_options() {
     hot) echo '-o --output --frequency --min --json --help' ;;
     dump) echo '-i -t -f --input --thread --function --from --to --json --raw --help' ;;
     export) echo '-i -o -t -f --input --output --text --json --csv --raw --sqlite --folded --of --perfetto --speedscope --chrome --pprof --interesting --thread --function --from --to --help' ;;
+    import) echo '-o -q --output --quiet --help' ;;
     check) echo '--json --machine --help' ;;
     explain) echo '--markdown --width --help' ;;
     esac
@@ -85,7 +86,7 @@ _heurt_value() { # the value of option $1
 _heurt() {
     COMPREPLY=()
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='record report view locks structure whatif tables compare hot dump export check explain' verb=record from=1 program
+    local verbs='record report view locks structure whatif tables compare hot dump export import check explain' verb=record from=1 program
     case " $verbs " in
     *" ${COMP_WORDS[1]} "*) ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]} from=2 ;;
     esac

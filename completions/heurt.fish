@@ -1,6 +1,6 @@
 # fish completion for heurt(1)
 
-set -l verbs record report view locks structure whatif tables compare hot dump export check explain help
+set -l verbs record report view locks structure whatif tables compare hot dump export import check explain help
 
 # The words after heurt, its command and its options: the program and its arguments.
 function __heurt_program_words
@@ -8,7 +8,7 @@ function __heurt_program_words
     set -e words[1]
     if contains -- "$words[1]" record hot check
         set -e words[1]
-    else if contains -- "$words[1]" report view locks structure whatif tables compare dump export explain help
+    else if contains -- "$words[1]" report view locks structure whatif tables compare dump export import explain help
         return
     end
     while set -q words[1]
@@ -36,7 +36,7 @@ end
 
 function __heurt_records
     __heurt_in_options
-    and not __fish_seen_subcommand_from report view locks structure whatif tables compare hot dump export check explain help
+    and not __fish_seen_subcommand_from report view locks structure whatif tables compare hot dump export import check explain help
 end
 
 function __heurt_complete_program
@@ -60,11 +60,12 @@ complete -c heurt -n __fish_is_first_arg -a compare -d 'Compare runs with runs'
 complete -c heurt -n __fish_is_first_arg -a hot -d 'Name the functions that a program spends its time in'
 complete -c heurt -n __fish_is_first_arg -a dump -d 'Print the recorded events'
 complete -c heurt -n __fish_is_first_arg -a export -d 'Write the recorded events for other tools'
+complete -c heurt -n __fish_is_first_arg -a import -d 'Make a trace of what another tool recorded'
 complete -c heurt -n __fish_is_first_arg -a check -d 'Tell what this machine and a program allow'
 complete -c heurt -n __fish_is_first_arg -a explain -d 'Explain a word of the screens'
 complete -c heurt -n __fish_is_first_arg -l version -d 'Show the version'
 complete -c heurt -n __heurt_in_options -l help -d 'Show a short description'
-complete -c heurt -n 'not __fish_seen_subcommand_from report view locks structure whatif tables compare dump export explain help' -a '(__heurt_complete_program)'
+complete -c heurt -n 'not __fish_seen_subcommand_from report view locks structure whatif tables compare dump export import explain help' -a '(__heurt_complete_program)'
 
 complete -c heurt -n __heurt_records -s o -l output -r -a '(__fish_complete_directories)' -d 'Trace to write'
 complete -c heurt -n __heurt_records -s f -l function -x -d 'Record the functions that match'
@@ -191,6 +192,10 @@ complete -c heurt -n "$in_dump" -l to -x -d 'Up to this time'
 complete -c heurt -n "$in_dump" -l json -d 'One JSON object an event'
 complete -c heurt -n "$in_dump" -l raw -d 'As the words of the file'
 
+set -l in_import '__fish_seen_subcommand_from import'
+complete -c heurt -n "$in_import" -s o -l output -x -a '(__fish_complete_directories)' -d 'Trace to write'
+complete -c heurt -n "$in_import" -s q -l quiet -d 'Say only what was passed over'
+complete -c heurt -n "$in_import" -F
 set -l in_export '__fish_seen_subcommand_from export'
 complete -c heurt -n "$in_export" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
 complete -c heurt -n "$in_export" -s o -l output -r -F -d 'File to write'

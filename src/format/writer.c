@@ -32,6 +32,7 @@ struct open_chunk {
 /* Not to be used by two threads at once. */
 struct trace_writer {
     char *directory; /* without a slash at its end */
+    bool moved;      /* an older trace that stood there */
     int fd;
     char *bytes; /* the whole file at its full bound */
     size_t size;
@@ -39,6 +40,7 @@ struct trace_writer {
     struct heurt_session settings; /* as it was at first */
     struct map definition_chunks;  /* serial of the process image → index into open_chunks */
     struct map event_chunks;       /* serial of the thread → likewise */
+    struct map thread_ids;         /* serial of the thread → pid << 32 | tid */
     struct vec open_chunks;        /* struct open_chunk */
     struct open_chunk kernel;      /* what trace_writer__run writes to, and nobody else */
     uint64_t claimed_units;        /* next_unit when trace_writer__prepare was last called */
@@ -213,6 +215,7 @@ static void free_writer(struct trace_writer *writer)
         close(writer->fd);
     map__free(&writer->definition_chunks);
     map__free(&writer->event_chunks);
+    map__free(&writer->thread_ids);
     vec__free(&writer->open_chunks);
     free(writer->directory);
     free(writer);
@@ -221,7 +224,6 @@ static void free_writer(struct trace_writer *writer)
 int trace_writer__create(const char *directory, const struct heurt_session *settings,
                          struct trace_writer **result, struct error *error)
 {
-    bool moved;
     struct trace_writer *writer = memory__zeroed(1, sizeof *writer);
     writer->fd = -1;
     writer->open_chunks = VEC_OF(struct open_chunk);
@@ -229,7 +231,7 @@ int trace_writer__create(const char *directory, const struct heurt_session *sett
     for (size_t n = strlen(directory); n > 1 && writer->directory[n - 1] == '/';)
         writer->directory[--n] = 0;
     *result = NULL;
-    int code = trace_directory__make(writer->directory, &moved, error);
+    int code = trace_directory__make(writer->directory, &writer->moved, error);
     if (code < 0)
         goto failed;
     code = open_file(writer, settings->limit_units, error);
@@ -238,7 +240,7 @@ int trace_writer__create(const char *directory, const struct heurt_session *sett
         code = write_settings(writer, settings->argument_key, error);
     }
     if (code < 0) {
-        trace_directory__unmake(writer->directory, moved);
+        trace_directory__unmake(writer->directory, writer->moved);
         goto failed;
     }
     *result = writer;
@@ -437,7 +439,18 @@ static int room_for_event(struct trace_writer *writer, struct open_chunk *open, 
         .tid = 1000 + thread,
         .start = {tick, monotonic ? tick : 0},
     };
+    uint64_t ids = map__get(&writer->thread_ids, &thread, sizeof thread);
+    if (ids != MAP_ABSENT) {
+        header.pid = (uint32_t)(ids >> 32);
+        header.tid = (uint32_t)ids;
+    }
     return start_chunk(writer, open, header);
+}
+
+void trace_writer__name_thread(struct trace_writer *writer, uint32_t thread, uint32_t pid,
+                               uint32_t tid)
+{
+    map__put(&writer->thread_ids, &thread, sizeof thread, (uint64_t)pid << 32 | tid);
 }
 
 int trace_writer__event(struct trace_writer *writer, uint32_t process, uint32_t thread,
@@ -486,6 +499,13 @@ bool trace_writer__prepare(struct trace_writer *writer)
     madvise(writer->bytes + from * HEURT_UNIT_BYTES, bytes, MADV_DONTNEED); /* the file has them */
     writer->prepared_units = code == 0 ? to : UINT64_MAX; /* no more room: leave the rest to them */
     return true;
+}
+
+void trace_writer__discard(struct trace_writer *writer)
+{
+    remove_settings(writer);
+    trace_directory__unmake(writer->directory, writer->moved);
+    free_writer(writer);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

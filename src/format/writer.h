@@ -44,9 +44,16 @@ int trace_writer__run(struct trace_writer *writer, const struct heurt_run *run,
  * the file and may run beside anything.  True when something was claimed since the last call. */
 bool trace_writer__prepare(struct trace_writer *writer);
 
-/* For tests: appends events to a thread, in chunks claimed as the runtime would. */
+/* For traces that nobody records: imported ones, and those of tests. Who the thread is; its pid
+ * and tid are made up where nobody tells. Before its first event. */
+void trace_writer__name_thread(struct trace_writer *writer, uint32_t thread, uint32_t pid,
+                               uint32_t tid);
+/* Likewise: appends events to a thread, in chunks claimed as the runtime would. */
 int trace_writer__event(struct trace_writer *writer, uint32_t process, uint32_t thread,
                         uint64_t tick, uint32_t id, const uint64_t *payload, size_t words);
+
+/* The trace is not to be: all is as it was before. Frees the writer. */
+void trace_writer__discard(struct trace_writer *writer);
 
 /* Marks the session closed, writes end and wait_status, truncates. Frees the writer. */
 int trace_writer__finish(struct trace_writer *writer, int wait_status, struct heurt_clock_pair end,

@@ -34,7 +34,8 @@ may_include() {
     analysis) echo analysis fold format base ;;
     place) echo place format base ;;
     present) echo present analysis format base ;;
-    cmd) echo cmd recorder present analysis patch symbol kernel place format base ;;
+    import) echo import format base ;;
+    cmd) echo cmd recorder import present analysis patch symbol kernel place format base ;;
     esac
 }
 
