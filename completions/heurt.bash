@@ -13,7 +13,7 @@ _heurt_options() {
     tables) echo '-i --input --format --where --sort --class --help' ;;
     hot) echo '-o --output --frequency --min --json --help' ;;
     dump) echo '-i -t -f --input --thread --function --from --to --json --raw --help' ;;
-    export) echo '-i -o -t -f --input --output --text --json --csv --raw --sqlite --folded --of --perfetto --speedscope --chrome --pprof --interesting --thread --function --from --to --help' ;;
+    export) echo '-i -o -t -f --input --output --text --json --csv --raw --sqlite --folded --otf2 --paje --of --perfetto --speedscope --chrome --pprof --interesting --thread --function --from --to --help' ;;
     import) echo '-o -q --output --quiet --help' ;;
     check) echo '--json --machine --help' ;;
     explain) echo '--markdown --width --help' ;;

@@ -205,6 +205,8 @@ complete -c heurt -n "$in_export" -s f -l function -x -d 'Of these functions onl
 complete -c heurt -n "$in_export" -l raw -d 'As the words of the file'
 complete -c heurt -n "$in_export" -l csv -d 'As comma-separated values'
 complete -c heurt -n "$in_export" -l folded -d 'Stacks with their time, for flame graphs'
+complete -c heurt -n "$in_export" -l otf2 -d 'An OTF2 archive'
+complete -c heurt -n "$in_export" -l paje -d 'For ViTE and pj_dump'
 complete -c heurt -n "$in_export" -l of -x -a 'work wait lost' -d 'Which time of stacks'
 complete -c heurt -n "$in_export" -l sqlite -d 'Tables of all analyses, a database'
 complete -c heurt -n "$in_export" -l perfetto -d 'For ui.perfetto.dev'

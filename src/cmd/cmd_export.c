@@ -189,6 +189,8 @@ static const struct option_row export_rows[] = {
     SPANS_ROW("speedscope", "for speedscope, thread by thread", &exporter_speedscope),
     SPANS_ROW("chrome", "trace events of Chrome (JSON), the first million spans", &exporter_chrome),
     SPANS_ROW("pprof", "a profile for pprof: work, delay, lost", &exporter_pprof),
+    SPANS_ROW("otf2", "an OTF2 archive, a directory", &exporter_otf2),
+    SPANS_ROW("paje", "for ViTE and pj_dump", &exporter_paje),
     {.name = "of",
      .value = "work|wait|lost",
      .help = "the time that is told of stacks (work)",

@@ -7,6 +7,7 @@
 #include "cmd/event_walk.h"
 #include "cmd/load.h"
 #include "cmd/span_feed.h"
+#include "cmd/whole_directory.h"
 #include "cmd/whole_file.h"
 
 #include <errno.h>
@@ -45,6 +46,10 @@ static int check_of(const struct span_wishes *wishes)
 
 static int check(const struct span_wishes *wishes)
 {
+    if (wishes->exporter->is_directory && !wishes->output) {
+        say("--%s writes a directory; give its name with -o", wishes->exporter->name);
+        return EXIT_USAGE;
+    }
     if (wishes->exporter->is_binary && !wishes->output && isatty(STDOUT_FILENO)) {
         say("--%s is not for a terminal; give a file with -o", wishes->exporter->name);
         return EXIT_USAGE;
@@ -72,10 +77,11 @@ static void say_remarks(struct vec *remarks)
 }
 
 /* Returns 0, or the errno of a write that failed. */
-static int tell(const struct loaded *loaded, const struct span_wishes *wishes, FILE *out)
+static int tell(const struct loaded *loaded, const struct span_wishes *wishes, FILE *out,
+                const char *directory)
 {
     bool *chosen = chosen_threads(loaded->trace);
-    const struct span_request request = {wishes->exporter, wishes->of, chosen};
+    const struct span_request request = {wishes->exporter, wishes->of, chosen, directory};
     struct vec remarks = VEC_OF(char *);
     setvbuf(out, NULL, _IOFBF, BUFFER_BYTES);
     int failed = span_feed__tell(&loaded->report, &request, out, &remarks);
@@ -88,7 +94,7 @@ static int tell(const struct loaded *loaded, const struct span_wishes *wishes, F
 
 static int write_to_stdout(const struct loaded *loaded, const struct span_wishes *wishes)
 {
-    int failed = tell(loaded, wishes, stdout);
+    int failed = tell(loaded, wishes, stdout, NULL);
     if (!failed || failed == EPIPE)
         return 0;
     say("the events could not be written: %s", strerror(failed));
@@ -99,7 +105,27 @@ static int write_to_file(const struct loaded *loaded, const struct span_wishes *
 {
     struct whole_file file;
     int status = whole_file__open(&file, wishes->directory, wishes->output);
-    return status ? status : whole_file__close(&file, tell(loaded, wishes, file.out));
+    return status ? status : whole_file__close(&file, tell(loaded, wishes, file.out, NULL));
+}
+
+static int write_directory(const struct loaded *loaded, const struct span_wishes *wishes)
+{
+    struct whole_directory directory;
+    int status = whole_directory__open(&directory, wishes->output);
+    if (status)
+        return status;
+    FILE *nothing = fopen("/dev/null", "we");
+    int failed = nothing ? tell(loaded, wishes, nothing, directory.beside) : errno;
+    if (nothing)
+        fclose(nothing);
+    return whole_directory__close(&directory, failed);
+}
+
+static int write_output(const struct loaded *loaded, const struct span_wishes *wishes)
+{
+    if (wishes->exporter->is_directory)
+        return write_directory(loaded, wishes);
+    return wishes->output ? write_to_file(loaded, wishes) : write_to_stdout(loaded, wishes);
 }
 
 static int cut(struct loaded *loaded, const struct span_wishes *wishes)
@@ -127,7 +153,7 @@ static int write_loaded(struct loaded *loaded, const struct span_wishes *wishes)
     if (status == 0 && tells_lost(wishes))
         status = loaded__profile(loaded, CLASSES_BY_SITE);
     if (status == 0)
-        status = wishes->output ? write_to_file(loaded, wishes) : write_to_stdout(loaded, wishes);
+        status = write_output(loaded, wishes);
     return status;
 }
 

@@ -37,7 +37,7 @@ static struct span_feed *feed_of(struct span_taker *taker)
 {
     struct span_feed *feed = (struct span_feed *)taker;
     if (++feed->calls % CALLS_A_LOOK == 0)
-        taker->is_full = ferror(feed->export.out);
+        taker->is_full = ferror(feed->export.out) || feed->export.failed;
     return feed;
 }
 
@@ -310,7 +310,11 @@ int span_feed__tell(const struct report *report, const struct span_request *requ
         .taker = taker_of_feed,
         .trace = report->trace,
         .exporter = exporter,
-        .export = {.run = &run, .out = out, .of = request->of, .remarks = remarks},
+        .export = {.run = &run,
+                   .out = out,
+                   .of = request->of,
+                   .directory = request->directory,
+                   .remarks = remarks},
         .names = span_names__new(report),
     };
     feed.counters = counters_of(&feed, &run);
@@ -322,7 +326,7 @@ int span_feed__tell(const struct report *report, const struct span_request *requ
     span_counters__end(feed.counters);
     if (exporter->finish)
         exporter->finish(&feed.export);
-    int failed = failure_of(out);
+    int failed = feed.export.failed ? feed.export.failed : failure_of(out);
     span_names__free(feed.names);
     free_run(&run);
     return failed;

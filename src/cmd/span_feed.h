@@ -12,8 +12,9 @@
 /* What is asked for. */
 struct span_request {
     const struct span_exporter *exporter;
-    const char *of;     /* the exporter's option, or NULL */
-    const bool *chosen; /* by thread; NULL: all */
+    const char *of;        /* the exporter's option, or NULL */
+    const bool *chosen;    /* by thread; NULL: all */
+    const char *directory; /* of a format that is one, else NULL */
 };
 
 /* remarks: char *, what the exporter has to say, added. Returns 0, or the errno of a write that

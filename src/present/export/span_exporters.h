@@ -129,7 +129,10 @@ struct span_export {
     const struct span_run *run;
     FILE *out;
     const char *of; /* what is asked for of formats that show one thing; NULL: nothing was said */
-    void *own;      /* the exporter's */
+    const char *directory; /* of formats that are one: to be written there, in an empty one; out is
+                              of no use */
+    int failed;            /* an errno: what the exporter writes by itself could not be written */
+    void *own;             /* the exporter's */
     /* What the exporter has to say at the end: sentences (char *), freed by the caller. */
     struct vec *remarks;
 };
@@ -139,6 +142,7 @@ struct span_exporter {
     enum { SPANS_IN_TIME, SPANS_IN_THREADS } order;
     bool is_binary;         /* not for a terminal */
     bool tells_lost;        /* always; with --of lost any does */
+    bool is_directory;      /* it writes a directory by itself */
     const char *const *ofs; /* what --of may say, the first by default; NULL: nothing */
     void (*begin)(struct span_export *export);
     void (*began)(struct span_export *export, uint32_t thread, uint64_t ns);
@@ -165,7 +169,7 @@ struct span_exporter {
 };
 
 extern const struct span_exporter exporter_folded, exporter_perfetto, exporter_speedscope,
-    exporter_chrome, exporter_pprof;
+    exporter_chrome, exporter_pprof, exporter_otf2, exporter_paje;
 
 /* Of a point: its label's kind is CLASS_KINDS. In few words, in the order of enum span_counter. */
 const char *span_counter__name(enum span_counter counter);
