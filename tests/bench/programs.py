@@ -108,7 +108,7 @@ PROGRAMS = [
     ("octave, OpenBLAS", "octave-cli", ["octave-cli", "-q", "--eval",
                                         "x=rand(1200);for i=1:22 x=x*x/norm(x,1);end;disp(size(x))"]),
     ("bwa mem -t2", "bwa", "bwa mem -t2 -v1 genome.fa reads.fq"),
-    ("minimap2 -t2", "minimap2", "minimap2 -t2 -ax sr genome.fa reads.fq reads.fq reads.fq"),
+    ("minimap2 -t2", "minimap2", "minimap2 -t2 -ax sr genome.fa reads.fq reads.fq"),
     ("samtools sort -@2", "samtools", "samtools sort -@2 -m 20M -O bam -o sorted.bam reads.sam"),
     ("git repack --threads=2", "git", "git -C store -c pack.threads=2 repack -adfq --window=50"),
     ("gcc -O2, 9 files", "gcc", "gcc -O2 -D_GNU_SOURCE -I%(source)s/src -c %(source)s/src/patch/plan.c "
