@@ -43,7 +43,9 @@ count_of() { # DIR FUNCTION
 imported_from() { # WORDS: the sentence, and the note in every report
     expect_status 0
     says "imported from $1"
-    "$HEURT" report -i i --width 1000 | grep -q "Imported from $1" || fail "the report says nothing"
+    "$HEURT" report -i i --width 1000 >screen
+    grep -q "Imported from $1" screen || fail "the report says nothing"
+    ! grep -q 'Looked at: locks' screen || fail "what was not there has been looked at"
 }
 
 @test "uftrace: the calls are those that uftrace counts" {

@@ -397,20 +397,31 @@ static bool has_samples(const struct report *report)
     return sharings && sharings->samples > 0;
 }
 
+/* Of what another tool recorded that is all which can have been looked at. */
+static char *calls_looked_at(const struct report *report)
+{
+    const char *imported = trace__meta(report->trace, "imported");
+    return imported ? memory__format("what was imported (%s)", imported)
+                    : memory__text("locks, waits, input and output");
+}
+
 char *report__looked_at(const struct report *report)
 {
     char number[32], calls_number[32];
     uint64_t calls;
+    char *hooked = calls_looked_at(report), *text;
     size_t functions = functions_looked_at(report, &calls);
     const char *kernel =
         profile__without_kernel(report->profile) ? "" : ", page faults, CPU shortage";
     const char *lines = has_samples(report) ? ", sharing of cache lines" : "";
     if (functions == 0)
-        return memory__format("Looked at: locks, waits, input and output%s%s.", kernel, lines);
-    return memory__format("Looked at: locks, waits, input and output%s%s, %s busy function%s (%s "
-                          "calls).",
-                          kernel, lines, count__format(functions, number),
-                          functions == 1 ? "" : "s", count__format(calls, calls_number));
+        text = memory__format("Looked at: %s%s%s.", hooked, kernel, lines);
+    else
+        text = memory__format("Looked at: %s%s%s, %s busy function%s (%s calls).", hooked, kernel,
+                              lines, count__format(functions, number), functions == 1 ? "" : "s",
+                              count__format(calls, calls_number));
+    free(hooked);
+    return text;
 }
 
 char *report__not_looked_at(const struct report *report)
