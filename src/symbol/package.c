@@ -47,11 +47,13 @@ static bool list_has(const char *lists, const char *name, const char *path)
     return found;
 }
 
+/* The C library's is older than the others, and is named otherwise. */
 static char *named_after(const char *list)
 {
     size_t architecture = strcspn(list, ":"), length = strlen(list) - strlen(LIST);
-    return memory__format("%.*s-dbgsym", (int)(architecture < length ? architecture : length),
-                          list);
+    size_t bytes = architecture < length ? architecture : length;
+    bool is_libc = bytes == strlen("libc6") && memcmp(list, "libc6", bytes) == 0;
+    return memory__format("%.*s-%s", (int)bytes, list, is_libc ? "dbg" : "dbgsym");
 }
 
 /* Most packages begin as their files do: "libx264-164" has libx264.so.164. */

@@ -2,8 +2,9 @@
  * without.
  *
  * In goes the path of a file, out comes the name of a package, as Debian's list of what it has
- * installed tells: the file's own with "-dbgsym" behind it. Nothing is run, and the file is not
- * opened. It costs a search of that list, some MB, and stands on libc and base/. */
+ * installed tells: the file's own with "-dbgsym" behind it ("-dbg" for the C library). Nothing is
+ * run, and the file is not opened. It costs a search of that list, some MB, and stands on libc and
+ * base/. */
 #ifndef HEURT_SYMBOL_PACKAGE_H
 #define HEURT_SYMBOL_PACKAGE_H
 

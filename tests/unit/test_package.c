@@ -30,6 +30,8 @@ static int make_lists(void **state)
     write_list(directory, "server.list", "/.\n/usr\n/usr/bin\n/usr/bin/server\n");
     write_list(directory, "server.postinst", "/usr/bin/script\n");
     write_list(directory, "tool3.11.list", "/usr/bin/tool3.11");
+    write_list(directory, "libc6:amd64.list", "/lib/x86_64-linux-gnu/libc.so.6");
+    write_list(directory, "libc6x.list", "/usr/lib/libc.a");
     write_list(directory, "liba1:amd64.list", "/.\n/lib/liba.so.1\n/usr/lib/liba.so.1.2\n");
     return 0;
 }
@@ -59,6 +61,8 @@ static void finds_the_package_of_a_file(void **state)
     expect(state, "/usr/lib/liba.so.1.2", "liba1-dbgsym");
     expect(state, "/usr/lib/liba.so.1", "liba1-dbgsym"); /* /lib leads there */
     expect(state, "/lib/liba.so.1.2", "liba1-dbgsym");
+    expect(state, "/lib/x86_64-linux-gnu/libc.so.6", "libc6-dbg");
+    expect(state, "/usr/lib/libc.a", "libc6x-dbgsym");
 }
 
 static void knows_none_of_other_files(void **state)
