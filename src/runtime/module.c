@@ -1,5 +1,6 @@
 /* module.c: which files are mapped where, now and after each dlopen and dlclose. */
 #include "runtime/arena.h"
+#include "runtime/real.h"
 #include "runtime/runtime.h"
 
 #include <dlfcn.h>
@@ -214,7 +215,7 @@ void module__scan(void)
 /* ---- filters of system calls ----------------------------------------------------------------- */
 
 /* More code than this is not looked through: it would cost the start of a program too much. */
-#define CODE_LOOKED_AT_MAX (1u << 20)
+#define CODE_LOOKED_AT_MAX (4u << 20)
 /* The number is put into eax so near the call. */
 #define NUMBER_DISTANCE 48
 
@@ -243,24 +244,37 @@ static bool may_cage_itself(const uint8_t *code, size_t bytes)
     return false;
 }
 
-/* The program itself comes first; libraries use libc. */
-static int visit_program(struct dl_phdr_info *info, size_t size, void *found)
+static bool holds(const struct heurt_module *module, const void *function)
+{
+    return (uint64_t)function >= module->start && (uint64_t)function < module->end;
+}
+
+/* What is left of CODE_LOOKED_AT_MAX. The program comes first, then its libraries as they were
+ * loaded; what libc and libheurt do is known. */
+static int visit_for_filters(struct dl_phdr_info *info, size_t size, void *room)
 {
     (void)size;
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+    size_t *left = room;
+    struct heurt_module module = describe(info);
+    if (holds(&module, (const void *)REAL(syscall)) || holds(&module, (const void *)is_caging))
+        return 0;
+    for (unsigned i = 0; i < info->dlpi_phnum && !heurt_state.sees_system_calls; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        if (header->p_type == PT_LOAD && header->p_flags & PF_X && header->p_flags & PF_R &&
-            header->p_filesz <= CODE_LOOKED_AT_MAX &&
-            may_cage_itself((const uint8_t *)info->dlpi_addr + header->p_vaddr, header->p_filesz))
-            *(bool *)found = true;
+        if (header->p_type != PT_LOAD || (header->p_flags & (PF_X | PF_R)) != (PF_X | PF_R))
+            continue;
+        size_t bytes = header->p_filesz < *left ? header->p_filesz : *left;
+        heurt_state.sees_system_calls =
+            may_cage_itself((const uint8_t *)info->dlpi_addr + header->p_vaddr, bytes);
+        *left -= bytes;
     }
-    return 1;
+    return *left == 0 || heurt_state.sees_system_calls;
 }
 
 void module__expect_filters(void)
 {
+    size_t left = CODE_LOOKED_AT_MAX;
     if (heurt_state.session->flags & HEURT_SESSION_CALLS)
-        dl_iterate_phdr(visit_program, &heurt_state.sees_system_calls);
+        dl_iterate_phdr(visit_for_filters, &left);
 }
 
 static int visit_for_system_calls(struct dl_phdr_info *info, size_t size, void *data)

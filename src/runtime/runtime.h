@@ -716,7 +716,7 @@ void *bytes__copy(void *to, const void *from, size_t count);
  * new ones. Calls libc (dl_iterate_phdr). */
 void module__scan(void);
 /* Looks whether the program limits its own system calls, or changes its user, by instructions of
- * its own, which are then led through the runtime from the first scan on. */
+ * its own or of its libraries, which are then led through the runtime from the first scan on. */
 void module__expect_filters(void);
 /* From now on the system calls that modules make inline and that may be futex(2) are seen: those of
  * the modules that there are, if the program has no second thread yet, and of later ones as they

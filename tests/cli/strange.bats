@@ -55,7 +55,17 @@ C
 # Takes a lock a few thousand times after it has done what the argument says, by itself and in a
 # thread; forbidden system calls are its end.
 caged() {
-    compile caged <<'C'
+    cat >cage.c <<'C'
+#include <linux/seccomp.h>
+#include <sys/syscall.h>
+void cage(const void *program)
+{
+    long result = SYS_seccomp;
+    __asm__ volatile("syscall" : "+a"(result)
+        : "D"(SECCOMP_SET_MODE_FILTER), "S"(0L), "d"(program) : "rcx", "r11", "memory");
+}
+C
+    cat >caged.c <<'C'
 #define _GNU_SOURCE
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -66,6 +76,7 @@ caged() {
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+void cage(const void *program);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void *work(void *unused)
 {
@@ -95,11 +106,8 @@ int main(int count, char **argument)
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
     else if (!strcmp(how, "prctl"))
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
-    else if (!strcmp(how, "instruction")) {
-        long result = SYS_seccomp;
-        __asm__ volatile("syscall" : "+a"(result)
-            : "D"(SECCOMP_SET_MODE_FILTER), "S"(0L), "d"(&program) : "rcx", "r11", "memory");
-    }
+    else if (!strcmp(how, "instruction"))
+        cage(&program);
     else
         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
                 strcmp(how, "all") ? 0 : SECCOMP_FILTER_FLAG_TSYNC, &program);
@@ -112,15 +120,19 @@ int main(int count, char **argument)
     syscall(SYS_exit, 4);
 }
 C
+    compile caged cage.c <caged.c
+    compile libcage.so -shared -fPIC <cage.c
+    compile caged_by_library -L. -lcage -Wl,-rpath,"$PWD" <caged.c
     ./caged prctl || [ $? = 4 ] || skip "no filter of system calls can be set here"
 }
 
 @test "a program that lets only its own system calls through goes on, what is lost is told" {
     caged
     local how option
-    for how in prctl seccomp all strict instruction; do
+    for how in 'caged prctl' 'caged seccomp' 'caged all' 'caged strict' 'caged instruction' \
+        'caged_by_library instruction'; do
         for option in '--stack-every=0' '--stack-every=1' '-f*'; do
-            record -o t "$option" ./caged "$how"
+            record -o t "$option" ./$how # two words
             expect_status 4
             [ "$output" = "done" ]
             says 'events were lost.*seccomp'
