@@ -8,6 +8,62 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- words ----------------------------------------------------------------------------------- */
+
+#define WORD_LEAST 5 /* shorter ones are in too many names */
+
+/* What a demangler writes that is abbreviated in the name: types, parts of std, what things are. */
+static bool is_demanglers(const char *word, size_t length)
+{
+    static const char *const own[] = {
+        "__int128",       "__vector",         "alignof",       "allocator",    "anonymous",
+        "basic_iostream", "basic_istream",    "basic_ostream", "basic_string", "char16_t",
+        "char32_t",       "char8_t",          "char_traits",   "clone",        "complex",
+        "const",          "const_cast",       "construction",  "covariant",    "decltype",
+        "default",        "delete",           "double",        "dynamic_cast", "false",
+        "float",          "function",         "global",        "guard",        "hidden",
+        "imaginary",      "instance",         "iostream",      "isize",        "istream",
+        "keyed",          "lambda",           "namespace",     "noexcept",     "nullptr",
+        "nullptr_t",      "object",           "operator",      "ostream",      "parameter",
+        "reference",      "reinterpret_cast", "restrict",      "return",       "short",
+        "signed",         "sizeof",           "static_cast",   "string",       "structured",
+        "template",       "temporary",        "throw",         "thunk",        "transaction",
+        "typeid",         "typeinfo",         "typename",      "unnamed",      "unsigned",
+        "usize",          "variable",         "virtual",       "volatile",     "vtable",
+        "wchar_t",        "wrapper",
+    };
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strlen(own[i]) == length && strncmp(own[i], word, length) == 0)
+            return true;
+    return false;
+}
+
+static bool is_of_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The longest that is the program's own. */
+static char *word_of(const char *name)
+{
+    const char *best = NULL;
+    size_t best_length = WORD_LEAST - 1;
+    for (const char *at = name; *at;) {
+        size_t length = 0;
+        while (is_of_word(at[length]))
+            length++;
+        bool is_name = length > best_length && !(*at >= '0' && *at <= '9');
+        if (is_name && !is_demanglers(at, length)) {
+            best = at;
+            best_length = length;
+        }
+        at += length ? length : 1;
+    }
+    return best ? memory__format("%.*s", (int)best_length, best) : NULL;
+}
+
+/* ---- patterns -------------------------------------------------------------------------------- */
+
 void patterns__start(struct patterns *patterns)
 {
     *patterns = (struct patterns){.items = VEC_OF(struct pattern)};
@@ -22,6 +78,7 @@ void patterns__add(struct patterns *patterns, const char *text)
         pattern.module = memory__text(module + 2);
     }
     pattern.literal = !strpbrk(pattern.name, "*?[\\");
+    pattern.word = pattern.literal ? word_of(pattern.name) : NULL;
     size_t index = patterns->items.count;
     if (pattern.literal) {
         uint64_t first = map__put(&patterns->literals, pattern.name, strlen(pattern.name), index);
@@ -40,6 +97,7 @@ void patterns__free(struct patterns *patterns)
     VEC_EACH (pattern, &patterns->items, struct pattern) {
         free(pattern->name);
         free(pattern->module);
+        free(pattern->word);
     }
     vec__free(&patterns->items);
     map__free(&patterns->literals);
@@ -84,13 +142,17 @@ static char *cut_at(const char *text, const char *end)
     return copy;
 }
 
+static bool is_mangled(const char *symbol)
+{
+    return symbol[0] == '_' &&
+           (symbol[1] == 'Z' || symbol[1] == 'R' || symbol[1] == 'D' || symbol[1] == '_');
+}
+
 static void make_forms(struct forms *forms, const char *symbol)
 {
     *forms = (struct forms){0};
     add_form(forms, memory__text(symbol));
-    bool mangled = symbol[0] == '_' &&
-                   (symbol[1] == 'Z' || symbol[1] == 'R' || symbol[1] == 'D' || symbol[1] == '_');
-    char *readable = mangled ? symbol_name__demangle(symbol) : NULL;
+    char *readable = is_mangled(symbol) ? symbol_name__demangle(symbol) : NULL;
     if (!readable || strcmp(readable, symbol) == 0) {
         free(readable);
         add_form(forms, cut_at(symbol, strpbrk(symbol, ".@")));
@@ -146,10 +208,23 @@ static bool match_globs(struct patterns *patterns, const struct pattern_module *
     return matched;
 }
 
+/* Whether what a mangled symbol means could be asked for. */
+static bool may_be_meant(const struct patterns *patterns, const char *symbol)
+{
+    if (patterns->glob_count)
+        return true;
+    VEC_EACH (pattern, &patterns->items, struct pattern)
+        if (!pattern->word || strstr(symbol, pattern->word))
+            return true;
+    return false;
+}
+
 bool patterns__match(struct patterns *patterns, const struct pattern_module *module,
                      const char *symbol, bool *exact)
 {
     struct forms forms;
+    if (is_mangled(symbol) && !strpbrk(symbol, ".@") && !may_be_meant(patterns, symbol))
+        return *exact = match_literals(patterns, module, symbol);
     make_forms(&forms, symbol);
     bool matched = *exact = match_literals(patterns, module, symbol);
     for (size_t i = 1; i < forms.count; i++)

@@ -1,8 +1,10 @@
 /* patterns.h: which of the user's patterns a function answers to.
  *
  * In go the user's patterns and then symbols, out comes which of them was meant. A symbol costs a
- * demangling, a look-up, and one comparison for each pattern with wildcards. It stands on
- * symbol/name.h. The texts stay the caller's; one thread at a time. */
+ * look-up and one comparison for each pattern with wildcards; and a demangling, but where no
+ * pattern can be its name: of a pattern without wildcards one word is kept that mangled names have
+ * as it is written. It stands on symbol/name.h. The texts stay the caller's; one thread at a time.
+ */
 #ifndef HEURT_PATCH_PATTERNS_H
 #define HEURT_PATCH_PATTERNS_H
 
@@ -17,9 +19,10 @@
 struct pattern {
     const char *text; /* as given; not owned */
     char *name;
-    char *module;  /* NULL: any */
-    bool literal;  /* name holds no glob */
-    size_t next;   /* index + 1 of the next literal pattern of the same name */
+    char *module; /* NULL: any */
+    bool literal; /* name holds no glob */
+    char *word;  /* of a literal: whatever mangled name stands for it holds that; NULL: not known */
+    size_t next; /* index + 1 of the next literal pattern of the same name */
     bool answered; /* some function was found */
 };
 

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "patch/denylist.h"
 #include "patch/parameters.h"
+#include "patch/patterns.h"
 #include "patch/plan.h"
 #include "symbol/name.h"
 
@@ -431,6 +432,39 @@ static void functions_that_lock_memory_are_ordered(void **state)
     plan__free(plan);
 }
 
+static bool is_meant(const char *pattern, const char *symbol)
+{
+    static const struct pattern_module module = {"/usr/bin/shelf", "shelf"};
+    struct patterns patterns;
+    bool exact;
+    patterns__start(&patterns);
+    patterns__add(&patterns, "something_else_altogether");
+    patterns__add(&patterns, pattern);
+    bool matched = patterns__match(&patterns, &module, symbol, &exact);
+    patterns__free(&patterns);
+    return matched;
+}
+
+/* Also where words of the pattern are abbreviated in the symbol, or written out by the demangler.
+ */
+static void patterns_without_wildcards_match_what_names_mean(void **state)
+{
+    (void)state;
+    assert_true(is_meant("shelf::Boxes<int>::call", "_ZN5shelf5BoxesIiE4callEi"));
+    assert_true(is_meant("shelf::Boxes<int>::call(int)", "_ZN5shelf5BoxesIiE4callEi"));
+    assert_false(is_meant("shelf::Boxes<int>::close", "_ZN5shelf5BoxesIiE4callEi"));
+    assert_true(is_meant("f(unsigned long)", "_Z1fm"));
+    assert_true(
+        is_meant("f(std::basic_string<char, std::char_traits<char>, std::allocator<char> >)",
+                 "_Z1fSs") ||
+        is_meant("f(std::string)", "_Z1fSs"));
+    assert_true(is_meant("(anonymous namespace)::f()", "_ZN12_GLOBAL__N_11fEv"));
+    assert_true(is_meant("vtable for A", "_ZTV1A"));
+    assert_true(is_meant("A::operator[](int)", "_ZN1AixEi"));
+    assert_true(is_meant("core::fmt::write", "_ZN4core3fmt5write17h0123456789abcdefE"));
+    assert_true(is_meant("queue_append", "queue_append.part.0"));
+}
+
 static void unanswered_patterns_are_told(void **state)
 {
     (void)state;
@@ -615,6 +649,7 @@ int main(void)
         cmocka_unit_test(names_of_one_function_are_one),
         cmocka_unit_test(cold_parts_are_not_functions),
         cmocka_unit_test(functions_that_lock_memory_are_ordered),
+        cmocka_unit_test(patterns_without_wildcards_match_what_names_mean),
         cmocka_unit_test(unanswered_patterns_are_told),
         cmocka_unit_test(modules_restrict),
         cmocka_unit_test(unreadable_modules_are_told),
