@@ -1,7 +1,9 @@
 /* serves_known.c: one thread answers a client of another program, COUNT times; the answer in the
  * middle takes a hundred times as long as the others.
  *
- *     serves_known server SOCKET COUNT     serves_known client SOCKET COUNT */
+ *     serves_known server SOCKET COUNT     serves_known client SOCKET COUNT
+ *
+ * By itself, without arguments, it is both, one after the other's fork. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -9,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define TURNS 20000
@@ -61,12 +64,28 @@ static int run_client(const struct sockaddr_un *address, long count)
     for (long i = 0; i < count; i++)
         if (write(connection, &byte, 1) != 1 || read(connection, &byte, 1) != 1)
             return 1;
+    close(connection);
     return 0;
+}
+
+static int run_both(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    snprintf(address.sun_path, sizeof address.sun_path, "/tmp/serves_known.%d", (int)getpid());
+    pid_t server = fork();
+    if (server == 0)
+        _exit(run_server(&address, 10));
+    int status, failed = run_client(&address, 10);
+    waitpid(server, &status, 0);
+    unlink(address.sun_path);
+    return failed || status != 0;
 }
 
 int main(int argc, char **argv)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (argc == 1)
+        return run_both();
     if (argc != 4)
         return 2;
     snprintf(address.sun_path, sizeof address.sun_path, "%s", argv[2]);
