@@ -1,23 +1,13 @@
 #include "cmd/html_file.h"
 
-#include "base/memory.h"
 #include "cmd/command.h"
-#include "format/directory.h"
+#include "cmd/whole_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define LARGE_BYTES 3000000 /* mail servers take more, people do not like it */
-
-static int not_written(const char *path, int code)
-{
-    say("%.100s could not be written: %s", path, strerror(code));
-    return EXIT_HEURT;
-}
 
 /* 0, or an errno. */
 static int write_all(FILE *out, void (*put)(const void *subject, FILE *out), const void *subject)
@@ -26,35 +16,17 @@ static int write_all(FILE *out, void (*put)(const void *subject, FILE *out), con
     return fflush(out) != 0 || ferror(out) ? errno ? errno : EIO : 0;
 }
 
-static int write_beside(const char *beside, void (*put)(const void *subject, FILE *out),
-                        const void *subject)
+static int write_file(const char *directory, const char *path,
+                      void (*put)(const void *subject, FILE *out), const void *subject)
 {
-    int file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    FILE *out = file >= 0 ? fdopen(file, "w") : NULL;
-    if (!out)
-        return errno;
-    int code = write_all(out, put, subject);
-    if (fclose(out) != 0 && !code)
-        code = errno;
-    return code;
-}
-
-static int write_file(const char *path, void (*put)(const void *subject, FILE *out),
-                      const void *subject)
-{
+    struct whole_file file;
     struct stat status;
-    char *beside = memory__format("%s.%d.tmp", path, (int)getpid());
-    int code = write_beside(beside, put, subject);
-    if (!code && (stat(beside, &status) < 0 || rename(beside, path) < 0))
-        code = errno;
-    if (code && code != EEXIST)
-        unlink(beside);
-    free(beside);
-    if (code)
-        return not_written(path, code);
-    if (status.st_size > LARGE_BYTES)
+    int code = whole_file__open(&file, directory, path);
+    if (code == 0)
+        code = whole_file__close(&file, write_all(file.out, put, subject));
+    if (code == 0 && stat(path, &status) == 0 && status.st_size > LARGE_BYTES)
         say("%.100s has %.1f MB", path, (double)status.st_size / 1e6);
-    return 0;
+    return code;
 }
 
 /* A device or a pipe would be replaced by a file. */
@@ -69,16 +41,14 @@ int html_file__write(const char *directory, const char *path,
 {
     if (strcmp(path, "-") == 0) {
         int code = write_all(stdout, put, subject);
-        return code ? not_written("the page", code) : 0;
-    }
-    if (trace_directory__holds(directory, path)) {
-        say("%.100s is a file of the trace itself, which would be lost; give another name", path);
-        return EXIT_HEURT;
+        if (code)
+            say("the page could not be written: %s", strerror(code));
+        return code ? EXIT_HEURT : 0;
     }
     if (!is_replaceable(path)) {
         say("%.100s is no regular file; give the name of a file, or - for the standard output",
             path);
         return EXIT_HEURT;
     }
-    return write_file(path, put, subject);
+    return write_file(directory, path, put, subject);
 }

@@ -38,8 +38,7 @@ int whole_file__open(struct whole_file *file, const char *directory, const char 
     struct stat status;
     *file = (struct whole_file){.path = path};
     if (trace_directory__holds(directory, path)) {
-        say("%.100s is a file of the trace itself, which would be lost; give another name with -o",
-            path);
+        say("%.100s is a file of the trace itself, which would be lost; give another name", path);
         return EXIT_HEURT;
     }
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))

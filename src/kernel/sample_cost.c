@@ -13,10 +13,10 @@
 #define ROUNDS 4
 #define WORK_NS 1000000u /* about */
 
-static uint64_t turn(uint32_t turns)
+static uint64_t work(uint32_t iterations)
 {
     uint64_t before = clock__ns(CLOCK_MONOTONIC);
-    for (volatile uint32_t i = 0; i < turns; i++)
+    for (volatile uint32_t i = 0; i < iterations; i++)
         continue;
     return clock__ns(CLOCK_MONOTONIC) - before;
 }
@@ -46,13 +46,13 @@ static void keep_least(uint64_t *least, uint64_t value)
 /* The timer runs while work is done, and not while it is done without. */
 static uint64_t measure_with(int timer)
 {
-    uint32_t turns = 100000;
-    uint64_t first = turn(turns), bare = 0, sampled = 0;
-    turns = first ? (uint32_t)((uint64_t)turns * WORK_NS / first) : turns;
+    uint32_t iterations = 100000;
+    uint64_t first = work(iterations), bare = 0, sampled = 0;
+    iterations = first ? (uint32_t)((uint64_t)iterations * WORK_NS / first) : iterations;
     for (int i = 0; i < ROUNDS; i++) {
-        keep_least(&bare, turn(turns));
+        keep_least(&bare, work(iterations));
         ioctl(timer, PERF_EVENT_IOC_ENABLE, 0);
-        keep_least(&sampled, turn(turns));
+        keep_least(&sampled, work(iterations));
         ioctl(timer, PERF_EVENT_IOC_DISABLE, 0);
     }
     uint64_t samples = sampled / PERIOD_NS;

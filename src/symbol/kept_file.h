@@ -35,8 +35,8 @@ char *kept_file__path(const char *directory, const uint8_t *build_id, size_t byt
 int kept_file__open(const char *path, struct stat *status);
 
 /* Replaces it at once by what write puts into the descriptor, unless that returns false; makes the
- * directory, and removes files of that ending, those first that were not used for longest, until
- * they have no more than most_bytes. */
+ * directory, and where that has one file more then, removes files of that ending, those first that
+ * were not used for longest, until they have no more than most_bytes. */
 void kept_file__save(const char *directory, const char *path, const char *ending,
                      uint64_t most_bytes, bool (*write)(int fd, void *context), void *context);
 

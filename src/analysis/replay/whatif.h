@@ -66,7 +66,8 @@ struct whatif; /* a trace made ready to be replayed */
 
 /* Of a run with more events than most_events, or WHATIF_EVENTS_MOST, windows are drawn that have
  * about twice as many, but no more than WHATIF_DRAWN_MOST (drawn_run.h): these are replayed by one
- * model, not by three. Fails (-ENOTSUP) with a sentence: aggregated, sampled so that it cannot be.
+ * model, not by three, as is a run of which three would replay more than most_events. Fails
+ * (-ENOTSUP) with a sentence: aggregated, sampled so that it cannot be.
  */
 int whatif__open(const struct trace *trace, const struct symbols *symbols,
                  const struct profile *profile, uint64_t most_events, struct whatif **whatif,

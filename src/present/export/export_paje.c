@@ -1,5 +1,5 @@
 /* Paje's text format (version 1.2.5), as ViTE and pj_dump read it: a container a process, in it one
- * a thread; a pushed state a call, which is popped when it ends. A state's value is defined before
+ * a thread; a pushed state a call, which ends with it. A state's value is defined before
  * its first use. Arrows, points, states off the CPU and counters are left out. Times are in s. */
 #include "base/memory.h"
 #include "base/sanitize.h"

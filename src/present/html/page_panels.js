@@ -152,7 +152,7 @@ function put_threads() {
 const is_of = lock => w => w.object && w.object.address === lock.address && w.object.process === lock.process;
 function lock_name(lock) {
   return lock.name || (lock.initialised && lock.initialised.function
-    ? lock.kind + " made in " + place(lock.initialised) : lock.kind + " " + lock.address);
+    ? lock.kind + " made at " + place(lock.initialised) : lock.kind + " " + lock.address);
 }
 function matrix(lock) {
   const of = waits.filter(is_of(lock)).map(w => [w, within(w)]).filter(([, ns]) => ns > 0);

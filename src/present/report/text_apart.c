@@ -241,12 +241,15 @@ void text__sampled(const struct report *report, const struct style *style, FILE 
     }
     if (!count)
         return;
-    double percent = trace__session(report->trace)->overhead_permille / 10.0;
+    const struct heurt_session *session = trace__session(report->trace);
+    const char *form = session->later_ns /* the user did not ask */
+                           ? "%s of %s occurrences, at random, so that recording and this report "
+                             "take little (--overhead %g%% records more)%s"
+                           : "%s of %s occurrences, at random, as --overhead asks (%g %%)%s";
     within__format(error, within);
     paragraph__take(style, out, "  ~ sampled: ",
-                    memory__format("%s of %s occurrences, at random, as --overhead asks (%g %%)%s",
-                                   count__format(recorded, number), count__format(count, all),
-                                   percent, within));
+                    memory__format(form, count__format(recorded, number), count__format(count, all),
+                                   session->overhead_permille / 10.0, within));
     if (profile__locks_are_sampled(report->profile))
         paragraph__put(style, out, INK_PLAIN, "  ~ locks: ",
                        "every wait is recorded, but only some times that a lock was free "
