@@ -64,6 +64,12 @@ check-recorder: ## the recorder under sanitizers, recording the torture suite an
 	@ASAN_OPTIONS=abort_on_error=1:detect_stack_use_after_return=1:max_malloc_fill_size=1048576 \
 		$(MAKE) --no-print-directory check SAN=address,undefined SUITES='torture real'
 
+test-numa: ## a machine of four NUMA nodes in QEMU: where memory lies, what is advised, what plans do (ROUNDS=1000)
+	@scripts/dependencies build check numa
+	@$(MAKE) --no-print-directory configure
+	@ninja -C $(BUILD) numa
+	@tests/numa/run $(BUILD)
+
 install: build ## install under PREFIX (/usr/local), below DESTDIR if given
 	@meson configure $(BUILD) -Dprefix='$(PREFIX)'
 	@ninja -C $(BUILD) product
@@ -85,6 +91,11 @@ fuzz-verbs: build ## damaged traces through every verb and format (CASES=2000 SE
 	@tests/fuzz/traces "$(BUILD)/src/cmd/heurt" "$(BUILD)/examples" "$(BUILD)/fuzz-traces"
 	@tests/fuzz/verbs "$(BUILD)/src/cmd/heurt" $(or $(CASES),2000) $(or $(TRACES),"$(BUILD)"/fuzz-traces/*/)
 
+fuzz-imports: configure-tests ## damaged traces of other tools, imported (CASES=2000 SEED=1 FIRST=0)
+	@ninja -C $(BUILD) product tests/tools/damage_imports
+	@tests/fuzz/imports "$(abspath $(BUILD))/src/cmd/heurt" "$(abspath $(BUILD))/tests/tools/damage_imports" \
+		"$(abspath $(BUILD))/examples" "$(abspath $(BUILD))/fuzz-imports" $(or $(CASES),2000)
+
 fault-injection: configure-tests ## the recorder or the program is killed, the disk full, … at random instants (CASES=500 SEED=1 FIRST=0)
 	@ninja -C $(BUILD) product tests/programs/counted
 	@tests/fault_injection/inject "$(BUILD)/src/cmd/heurt" "$(BUILD)/tests/programs/counted" $(or $(CASES),500)
@@ -98,14 +109,23 @@ bench: bench-prepare ## run every benchmark
 bench-coverage: bench-prepare ## how many functions of large binaries can be instrumented
 	@tests/bench/coverage.sh $(BUILD)
 
+bench-access: ## what an access costs that a program counts itself (RUNS=5)
+	@ninja -C $(BUILD) product
+	@tests/bench/access.sh $(BUILD) $(RUNS)
+
 bench-aggregate: bench-prepare ## what runs without a trace cost: time a call, memory of 10^9 events
 	@$(BUILD)/tests/bench/bench-aggregate
 
 readers: ## the viewers that tests open exports in, from npm (they are left out without)
-	@npm install --silent --no-audit --no-fund --prefix $(BUILD)/readers speedscope@1.25.0
+	@npm install --silent --no-audit --no-fund --prefix $(BUILD)/readers speedscope@1.25.0 \
+		@firefox-devtools/profiler-cli@0.10.0
 
 bench-export: bench-prepare ## how fast exports for viewers are, in what memory, of 10^7 and 10^8 events
 	@$(BUILD)/tests/bench/bench-export --most 100
+
+bench-import: configure-tests ## how fast imports are, in what memory, of 10^7 events
+	@ninja -C $(BUILD) product
+	@tests/bench/imports.py $(BUILD)
 
 bench-kernel: bench-prepare ## what the kernel's records of switches and page faults cost
 	@$(BUILD)/tests/bench/bench-kernel
@@ -116,8 +136,14 @@ bench-locks: bench-prepare ## how fast the analysis of locks is, in how much mem
 bench-loops: bench-prepare ## how many of the loops that take the time of programs can be marked
 	@tests/bench/loops.sh $(BUILD)
 
+bench-openmp: bench-prepare ## what recording adds to regions, loops, critical sections and tasks of OpenMP
+	@tests/bench/openmp.sh $(BUILD)
+
 bench-micro: bench-prepare ## the experiment that validates the score
 	@tests/bench/micro.sh $(BUILD)
+
+bench-compare: bench-prepare ## whether heurt compare finds 5 % more work, and equal programs equal (ROUNDS=20 SECONDS=400)
+	@tests/bench/compared.py $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS)) $(BUILD)
 
 bench-wakes: bench-prepare ## what the tracepoints that root's recorder opens cost
 	@$(BUILD)/tests/bench/bench-wakes

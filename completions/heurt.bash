@@ -3,17 +3,22 @@
 # Options of each command; those that take a value are listed again in _heurt_takes_value.
 _heurt_options() {
     case $1 in
-    record) echo '-o -f -F -M -A -q --output --function --functions-from --module --arguments --stack-every --stack-bytes --raw-stacks --redact-arguments --max-size --no-pack --aggregate --overhead --locks --choose-after --patience --no-choice --no-loops --no-kernel --instructions --hot --report --repeat --quiet --help' ;;
-    compare) echo '-o --output --table --fail-if --junit --class --width --json --csv --markdown --help' ;;
-    report) echo '-i --input --classes --slowest --threshold --width --key --ignore --forget --no-rules --class --coverage --audit --compare --slow --at --fast --median --from --last --to --thread --json --csv --html --fail-if --junit --help' ;;
+    record) echo '-o -f -F -M -A -q --output --function --functions-from --module --arguments --stack-every --stack-bytes --raw-stacks --redact-arguments --max-size --no-pack --aggregate --overhead --locks --choose-after --patience --no-choice --no-loops --no-kernel --no-memory --instructions --hot --report --repeat --quiet --help' ;;
+    compare) echo '-o --output --table --fail-if --junit --class --width --json --csv --markdown --html --flame --help' ;;
+    scale) echo '-o -q --threads --cores --repeat --output --quiet --table --width --json --csv --latex --markdown --help' ;;
+    report) echo '-i --input --classes --slowest --threshold --width --key --ignore --forget --no-rules --class --coverage --audit --compare --slow --at --fast --median --from --last --to --thread --json --csv --markdown --html --fail-if --junit --help' ;;
     view) echo '-i --input --help' ;;
     locks) echo '-i --input --lock --site --min-wait --thread --from --to --path --dot --audit --width --json --csv --help' ;;
+    memory) echo '-i --input --lines --pages --flow --picture --all --counted --width --json --csv --help' ;;
+    place) echo '-i -o --input --script --output --all --width --json --csv --help' ;;
+    mpi) echo '-i --input --width --json --csv --help' ;;
+    openmp) echo '-i --input --width --json --csv --help' ;;
     structure) echo '-i --input --thread --depth --all --interesting --grammar --width --json --csv --help' ;;
-    whatif) echo '-i --input --remove --speed --shrink --split --threads --all --class --width --json --csv --help' ;;
+    whatif) echo '-i --input --remove --speed --shrink --split --schedule --balance --threads --all --class --width --json --csv --help' ;;
     tables) echo '-i --input --format --where --sort --class --help' ;;
     hot) echo '-o --output --frequency --min --json --help' ;;
     dump) echo '-i -t -f --input --thread --function --from --to --json --raw --help' ;;
-    export) echo '-i -o -t -f --input --output --text --json --csv --raw --sqlite --folded --otf2 --paje --of --perfetto --speedscope --chrome --pprof --interesting --thread --function --from --to --help' ;;
+    export) echo '-i -o -t -f --input --output --text --json --csv --raw --sqlite --folded --otf2 --ctf --paje --of --perfetto --speedscope --firefox --chrome --pprof --interesting --thread --function --from --to --help' ;;
     import) echo '-o -q --output --quiet --help' ;;
     check) echo '--json --machine --help' ;;
     explain) echo '--markdown --width --help' ;;
@@ -23,7 +28,7 @@ _heurt_options() {
 _heurt_takes_value() {
     case $1 in
     -[ofFMAipt] | --functions-from | --module | --arguments | --machine | --stack-every | --stack-bytes | --max-size | --overhead | --locks | --choose-after | --patience | --threshold | --key | --ignore | \
-        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --threads | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html | --repeat | --table | --fail-if | --junit | --of) return 0 ;;
+        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --schedule | --balance | --threads | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html | --flame | --repeat | --table | --cores | --fail-if | --junit | --of | --counted) return 0 ;;
     esac
     return 1
 }
@@ -66,11 +71,11 @@ _heurt_program() { # the word of the program, or one of its own arguments
 _heurt_value() { # the value of option $1
     local word=${COMP_WORDS[COMP_CWORD]}
     case $1 in
-    -o | -i | --input | --output | --machine)
+    -o | -i | --input | --output | --machine | --counted)
         compopt -o filenames 2>/dev/null
         _heurt_lines < <(compgen -d -- "$word")
         ;;
-    -F | -M | --functions-from | --module)
+    -F | -M | --functions-from | --module | --picture)
         compopt -o filenames 2>/dev/null
         _heurt_lines < <(compgen -f -- "$word")
         ;;
@@ -79,6 +84,7 @@ _heurt_value() { # the value of option $1
     --min-wait) _heurt_lines < <(compgen -W '20us 1ms 10ms' -- "$word") ;;
     --threshold) _heurt_lines < <(compgen -W '0.1 0.2 0.3' -- "$word") ;;
     --format) _heurt_lines < <(compgen -W 'text csv json latex markdown' -- "$word") ;;
+    --flow) _heurt_lines < <(compgen -W 'thread= object=' -- "$word") ;;
     --class) _heurt_lines < <(compgen -W 'site structure' -- "$word") ;;
     esac
 }
@@ -86,14 +92,14 @@ _heurt_value() { # the value of option $1
 _heurt() {
     COMPREPLY=()
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='record report view locks structure whatif tables compare hot dump export import check explain' verb=record from=1 program
+    local verbs='record report view locks memory openmp mpi place structure whatif tables compare scale hot dump export import check explain' verb=record from=1 program
     case " $verbs " in
     *" ${COMP_WORDS[1]} "*) ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]} from=2 ;;
     esac
 
     program=$(_heurt_program_at "$from")
     case $verb in
-    record | hot | check)
+    record | hot | check | scale)
         if [ -n "$program" ]; then
             _heurt_program "$program"
             return
@@ -115,7 +121,7 @@ _heurt() {
         _heurt_lines < <(compgen -W "$verbs help" -- "$word")
     fi
     case $verb in
-    record | hot | check) _heurt_program "$COMP_CWORD" ;;
+    record | hot | check | scale) _heurt_program "$COMP_CWORD" ;;
     compare)
         compopt -o filenames 2>/dev/null
         _heurt_lines < <(compgen -d -- "$word")

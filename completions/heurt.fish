@@ -1,14 +1,14 @@
 # fish completion for heurt(1)
 
-set -l verbs record report view locks structure whatif tables compare hot dump export import check explain help
+set -l verbs record report view locks memory openmp mpi place structure whatif tables compare scale hot dump export import check explain help
 
 # The words after heurt, its command and its options: the program and its arguments.
 function __heurt_program_words
     set -l words (commandline -opc)
     set -e words[1]
-    if contains -- "$words[1]" record hot check
+    if contains -- "$words[1]" record hot check scale
         set -e words[1]
-    else if contains -- "$words[1]" report view locks structure whatif tables compare dump export import explain help
+    else if contains -- "$words[1]" report view locks memory openmp mpi place structure whatif tables compare dump export import explain help
         return
     end
     while set -q words[1]
@@ -16,7 +16,7 @@ function __heurt_program_words
             case --
                 set -e words[1]
                 break
-            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --report --repeat --frequency --min --output
+            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --report --repeat --frequency --min --output --threads --cores --table --width
                 set -e words[1]
                 set -e words[1]
             case '-*'
@@ -36,7 +36,7 @@ end
 
 function __heurt_records
     __heurt_in_options
-    and not __fish_seen_subcommand_from report view locks structure whatif tables compare hot dump export import check explain help
+    and not __fish_seen_subcommand_from report view locks memory openmp mpi place structure whatif tables compare scale hot dump export import check explain help
 end
 
 function __heurt_complete_program
@@ -53,10 +53,15 @@ complete -c heurt -n __fish_is_first_arg -a record -d 'Run a program and write d
 complete -c heurt -n __fish_is_first_arg -a report -d 'Show where time is lost, how much and why'
 complete -c heurt -n __fish_is_first_arg -a view -d 'Browse what was found on the terminal'
 complete -c heurt -n __fish_is_first_arg -a locks -d 'Say what threads did with each lock'
+complete -c heurt -n __fish_is_first_arg -a memory -d 'Show which memory threads use'
+complete -c heurt -n __fish_is_first_arg -a place -d 'Show on which NUMA nodes memory is'
+complete -c heurt -n __fish_is_first_arg -a openmp -d 'Show parallel regions of OpenMP'
+complete -c heurt -n __fish_is_first_arg -a mpi -d 'Show ranks of MPI and whom they wait for'
 complete -c heurt -n __fish_is_first_arg -a structure -d 'Show the shape of the program: its loops and their times'
 complete -c heurt -n __fish_is_first_arg -a whatif -d 'Predict the wall time with something changed'
 complete -c heurt -n __fish_is_first_arg -a tables -d 'List and print the tables of all analyses'
 complete -c heurt -n __fish_is_first_arg -a compare -d 'Compare runs with runs'
+complete -c heurt -n __fish_is_first_arg -a scale -d 'Run a program with more and more threads'
 complete -c heurt -n __fish_is_first_arg -a hot -d 'Name the functions that a program spends its time in'
 complete -c heurt -n __fish_is_first_arg -a dump -d 'Print the recorded events'
 complete -c heurt -n __fish_is_first_arg -a export -d 'Write the recorded events for other tools'
@@ -65,7 +70,7 @@ complete -c heurt -n __fish_is_first_arg -a check -d 'Tell what this machine and
 complete -c heurt -n __fish_is_first_arg -a explain -d 'Explain a word of the screens'
 complete -c heurt -n __fish_is_first_arg -l version -d 'Show the version'
 complete -c heurt -n __heurt_in_options -l help -d 'Show a short description'
-complete -c heurt -n 'not __fish_seen_subcommand_from report view locks structure whatif tables compare dump export import explain help' -a '(__heurt_complete_program)'
+complete -c heurt -n 'not __fish_seen_subcommand_from report view locks memory openmp mpi place structure whatif tables compare dump export import explain help' -a '(__heurt_complete_program)'
 
 complete -c heurt -n __heurt_records -s o -l output -r -a '(__fish_complete_directories)' -d 'Trace to write'
 complete -c heurt -n __heurt_records -s f -l function -x -d 'Record the functions that match'
@@ -84,6 +89,7 @@ complete -c heurt -n __heurt_records -l redact-arguments -d 'Keep no arguments, 
 complete -c heurt -n __heurt_records -l patience -x -d 'How long the program waits for heurt'
 complete -c heurt -n __heurt_records -l no-choice -d 'Record known calls only'
 complete -c heurt -n __heurt_records -l no-loops -d 'Do not mark loops'
+complete -c heurt -n __heurt_records -l no-memory -d 'Do not tell what memory is allocated and freed'
 complete -c heurt -n __heurt_records -l no-kernel -d 'No switches and page faults from the kernel'
 complete -c heurt -n __heurt_records -l instructions -d 'Count the instructions of each call'
 complete -c heurt -n __heurt_records -l overhead -x -a '1% 5% 10% none' -d 'What recording may cost each thread'
@@ -132,12 +138,46 @@ complete -c heurt -n "$in_report" -l to -x -d 'Up to this time'
 complete -c heurt -n "$in_report" -l thread -x -d 'Only what these threads lost'
 complete -c heurt -n "$in_report" -l json -d 'As JSON'
 complete -c heurt -n "$in_report" -l csv -d 'As comma-separated values'
+complete -c heurt -n "$in_report" -l markdown -d 'For a pull request'
 complete -c heurt -n "$in_report" -l html -r -d 'As a page for a browser'
 complete -c heurt -n "$in_report" -l fail-if -x -d 'End with 3 if it is so'
 complete -c heurt -n "$in_report" -l junit -r -d 'The conditions as JUnit XML'
 
 set -l in_view '__fish_seen_subcommand_from view'
 complete -c heurt -n "$in_view" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
+
+set -l in_mpi '__fish_seen_subcommand_from mpi'
+complete -c heurt -n "$in_mpi" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
+complete -c heurt -n "$in_mpi" -l width -x -d 'So many columns wide'
+complete -c heurt -n "$in_mpi" -l json -d 'As JSON'
+complete -c heurt -n "$in_mpi" -l csv -d 'As comma-separated values'
+
+set -l in_openmp '__fish_seen_subcommand_from openmp'
+complete -c heurt -n "$in_openmp" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
+complete -c heurt -n "$in_openmp" -l width -x -d 'So many columns wide'
+complete -c heurt -n "$in_openmp" -l json -d 'As JSON'
+complete -c heurt -n "$in_openmp" -l csv -d 'As comma-separated values'
+
+set -l in_memory '__fish_seen_subcommand_from memory'
+complete -c heurt -n "$in_memory" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
+complete -c heurt -n "$in_memory" -l lines -d 'Cache lines, byte by byte'
+complete -c heurt -n "$in_memory" -l pages -d 'Threads by pages'
+complete -c heurt -n "$in_memory" -l flow -x -a 'thread= object=' -d 'In time'
+complete -c heurt -n "$in_memory" -l picture -r -d 'As a picture (SVG)'
+complete -c heurt -n "$in_memory" -l all -d 'Also what takes little time'
+complete -c heurt -n "$in_memory" -l counted -x -a '(__fish_complete_directories)' -d 'Hold the samples against what that run counted'
+complete -c heurt -n "$in_memory" -l width -x -d 'So many columns wide'
+complete -c heurt -n "$in_memory" -l json -d 'As JSON'
+complete -c heurt -n "$in_memory" -l csv -d 'As comma-separated values'
+
+set -l in_place '__fish_seen_subcommand_from place'
+complete -c heurt -n "$in_place" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
+complete -c heurt -n "$in_place" -l script -d 'A script that places the memory of a program'
+complete -c heurt -n "$in_place" -s o -l output -r -F -d 'Where the script goes'
+complete -c heurt -n "$in_place" -l all -d 'Also what takes little time'
+complete -c heurt -n "$in_place" -l width -x -d 'So many columns wide'
+complete -c heurt -n "$in_place" -l json -d 'As JSON'
+complete -c heurt -n "$in_place" -l csv -d 'As comma-separated values'
 
 set -l in_structure '__fish_seen_subcommand_from structure'
 complete -c heurt -n "$in_structure" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
@@ -156,6 +196,8 @@ complete -c heurt -n "$in_whatif" -l remove -x -d 'Without what a class or a loc
 complete -c heurt -n "$in_whatif" -l speed -x -d 'With a faster function (FUNC=2x)'
 complete -c heurt -n "$in_whatif" -l shrink -x -d 'With shorter sections of a lock'
 complete -c heurt -n "$in_whatif" -l split -x -d 'With several locks in place of one'
+complete -c heurt -n "$in_whatif" -l schedule -x -d 'With loops of a parallel region shared so'
+complete -c heurt -n "$in_whatif" -l balance -x -d 'With the work of a parallel region evenly divided'
 complete -c heurt -n "$in_whatif" -l threads -x -d 'With so many threads'
 complete -c heurt -n "$in_whatif" -l all -d 'A row for every class'
 complete -c heurt -n "$in_whatif" -l class -x -a 'site structure' -d 'What makes a class'
@@ -171,6 +213,19 @@ complete -c heurt -n "$in_tables" -l sort -x -d 'In the order of this column'
 complete -c heurt -n "$in_tables" -l class -x -a 'site structure' -d 'What makes a class'
 complete -c heurt -n "$in_tables" -a '(heurt tables --format csv 2>/dev/null | tail -n +2 | cut -d, -f1 | uniq)'
 
+set -l in_scale '__heurt_in_options; and __fish_seen_subcommand_from scale'
+complete -c heurt -n "$in_scale" -l threads -x -a '1,2,4 1,2,4,8' -d 'So many threads'
+complete -c heurt -n "$in_scale" -l cores -x -a '1,2 1,2,4' -d 'On so many CPUs'
+complete -c heurt -n "$in_scale" -l repeat -x -a '3 5' -d 'So many runs of each'
+complete -c heurt -n "$in_scale" -s o -l output -r -a '(__fish_complete_directories)' -d 'Directory of the runs'
+complete -c heurt -n "$in_scale" -s q -l quiet -d 'Do not say how far it is'
+complete -c heurt -n "$in_scale" -l table -x -a 'parts counts laws speedup' -d 'This table alone'
+complete -c heurt -n "$in_scale" -l width -x -d 'So many columns wide'
+complete -c heurt -n "$in_scale" -l json -d 'As JSON'
+complete -c heurt -n "$in_scale" -l csv -d 'As comma-separated values'
+complete -c heurt -n "$in_scale" -l latex -d 'As LaTeX'
+complete -c heurt -n "$in_scale" -l markdown -d 'As Markdown'
+
 set -l in_compare '__fish_seen_subcommand_from compare'
 complete -c heurt -n "$in_compare" -l table -x -d 'Compare this table'
 complete -c heurt -n "$in_compare" -l fail-if -x -d 'End with 3 if it is so, with 4 if undecided'
@@ -181,6 +236,8 @@ complete -c heurt -n "$in_compare" -l width -x -d 'So many columns wide'
 complete -c heurt -n "$in_compare" -l json -d 'As JSON'
 complete -c heurt -n "$in_compare" -l csv -d 'As comma-separated values'
 complete -c heurt -n "$in_compare" -l markdown -d 'For a pull request'
+complete -c heurt -n "$in_compare" -l html -r -d 'As a page for a browser'
+complete -c heurt -n "$in_compare" -l flame -r -d 'A differential flame graph (SVG)'
 complete -c heurt -n "$in_compare" -a '(__fish_complete_directories)'
 
 set -l in_dump '__fish_seen_subcommand_from dump'
@@ -206,11 +263,13 @@ complete -c heurt -n "$in_export" -l raw -d 'As the words of the file'
 complete -c heurt -n "$in_export" -l csv -d 'As comma-separated values'
 complete -c heurt -n "$in_export" -l folded -d 'Stacks with their time, for flame graphs'
 complete -c heurt -n "$in_export" -l otf2 -d 'An OTF2 archive'
+complete -c heurt -n "$in_export" -l ctf -d 'A trace in the Common Trace Format'
 complete -c heurt -n "$in_export" -l paje -d 'For ViTE and pj_dump'
-complete -c heurt -n "$in_export" -l of -x -a 'work wait lost' -d 'Which time of stacks'
+complete -c heurt -n "$in_export" -l of -x -a 'work wait lost all' -d 'Which time of stacks'
 complete -c heurt -n "$in_export" -l sqlite -d 'Tables of all analyses, a database'
 complete -c heurt -n "$in_export" -l perfetto -d 'For ui.perfetto.dev'
 complete -c heurt -n "$in_export" -l speedscope -d 'For speedscope, thread by thread'
+complete -c heurt -n "$in_export" -l firefox -d 'For profiler.firefox.com'
 complete -c heurt -n "$in_export" -l chrome -d 'Trace events of Chrome, the first million spans'
 complete -c heurt -n "$in_export" -l pprof -d 'A profile for pprof'
 complete -c heurt -n "$in_export" -l interesting -d 'Only what stands out'

@@ -6,10 +6,13 @@
  *     heurt_iteration_end("solve");                     occurrence: for the function that is called
  *                                                       once and holds the whole loop
  *
- * Names and steps are constants.  A mark costs one load and a branch that is not taken when nothing
- * records; recording costs a time stamp.  Begin and end of a region must be on the same thread.
- * Places that mark the same name are the same region, also in different files.  Defining HEURT_OFF
- * before the header removes all marks.
+ *     heurt_object(pool, bytes, "pool");                memory has a name from here on (heurt
+ * memory)
+ *
+ * Names and steps are constants; an object's is read once.  A mark costs one load and a branch that
+ * is not taken when nothing records; recording costs a time stamp.  Begin and end of a region must
+ * be on the same thread. Places that mark the same name are the same region, also in different
+ * files.  Defining HEURT_OFF before the header removes all marks.
  */
 #ifndef HEURT_H
 #define HEURT_H
@@ -23,6 +26,7 @@
 #define HEURT_REGION(name) ((void)0)
 #define heurt_iteration(name, step) ((void)0)
 #define heurt_iteration_end(name) ((void)0)
+#define heurt_object(address, bytes, name) ((void)0)
 
 #else
 
@@ -45,6 +49,7 @@ struct heurt_markers {
     void (*end)(struct heurt_marker *);
     void (*iteration)(struct heurt_marker *);
     void (*iteration_end)(struct heurt_marker *);
+    void (*object)(const void *address, unsigned long bytes, const char *name);
 };
 
 /* The gate: one in each executable and library; the runtime finds it by the note and opens it. */
@@ -75,6 +80,14 @@ __asm__(".pushsection .note.heurt,\"a\",@note\n"
 #define heurt_end(name) HEURT_MARK_(end, name, 1)
 #define heurt_iteration(name, step) HEURT_MARK_(iteration, name, step)
 #define heurt_iteration_end(name) HEURT_MARK_(iteration_end, name, 1)
+
+/* Until something else is allocated there, or it is named anew. */
+#define heurt_object(address, bytes, name)                                                   \
+    do {                                                                                     \
+        struct heurt_markers *heurt_open_ = *(struct heurt_markers *volatile *)&heurt_gate_; \
+        if (__builtin_expect(heurt_open_ != 0, 0))                                           \
+            heurt_open_->object(address, bytes, name);                                       \
+    } while (0)
 
 /* Ends the region that HEURT_REGION began, when its block is left. */
 static inline __attribute__((unused)) void heurt_leave_(struct heurt_marker *const *marker)

@@ -44,10 +44,10 @@ struct sync_scope;
 /* Those of one kind that are ready at a time share one walk, and kinds come in this order: what
  * many may stand on is there before the walks by time, which are slower. */
 enum walk {
-    WALK_NONE,          /* it stands on others' results alone */
-    WALK_THREADS,       /* each thread on its own, side by side on all CPUs */
-    WALK_IN_ORDER,      /* likewise, one thread after the other */
-    WALK_TIME,          /* what threads do to each other, by time: sync_events.h */
+    WALK_NONE,     /* it stands on others' results alone */
+    WALK_THREADS,  /* each thread on its own, side by side on all CPUs */
+    WALK_IN_ORDER, /* likewise, one thread after the other; those that stand on one result, too */
+    WALK_TIME,     /* what threads do to each other, by time: sync_events.h */
     WALK_TIME_DETAILS,  /* with what they do apart from others */
     WALK_TIME_MESSAGES, /* with messages */
     WALKS
@@ -56,6 +56,9 @@ enum walk {
 struct analysis {
     const char *name;
     const struct analysis *const *after; /* whose results it reads; NULL-ended */
+    /* Whether a trace has anything to do for it, where another one that goes after it is asked for.
+     * NULL: it does. */
+    bool (*is_needed)(const struct trace *trace);
     enum walk walk;
     /* Only for who walks by time alone: what it needs not be told of. */
     void (*scope)(struct run *run, struct sync_scope *scope);

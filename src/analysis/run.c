@@ -57,7 +57,8 @@ void run__ask(struct run *run, const struct analysis *analysis, const void *opti
 {
     struct run_row *row = find_row(run, analysis);
     for (size_t i = 0; !row && analysis->after && analysis->after[i]; i++)
-        if (!find_row(run, analysis->after[i]))
+        if (!find_row(run, analysis->after[i]) &&
+            (!analysis->after[i]->is_needed || analysis->after[i]->is_needed(run->trace)))
             run__ask(run, analysis->after[i], NULL);
     if (!row) {
         row = memory__zeroed(1, sizeof *row);
@@ -243,7 +244,27 @@ static void walk_by_threads(const struct walk_group *group, unsigned lanes)
 
 /* ---- one thread after the other -------------------------------------------------------------- */
 
-/* The analyses of a group side by side: each has no other walk than its own to keep in order. */
+static bool stands_on(const struct analysis *analysis, const struct analysis *other)
+{
+    for (size_t i = 0; analysis->after && analysis->after[i]; i++)
+        if (analysis->after[i] == other || stands_on(analysis->after[i], other))
+            return true;
+    return false;
+}
+
+/* Whether both stand on one result: they fold into the classes of one table, which knows one
+ * thread at a time. */
+static bool share_result(const struct walk_group *group, const struct run_row *one,
+                         const struct run_row *other)
+{
+    VEC_EACH (row, &group->run->rows, struct run_row *)
+        if (stands_on(one->analysis, (*row)->analysis) &&
+            stands_on(other->analysis, (*row)->analysis))
+            return true;
+    return false;
+}
+
+/* Analyses of a group one after the other, beside those with which they share no result. */
 struct walk_apart {
     struct walk_group group;
     pthread_t thread;
@@ -252,22 +273,58 @@ struct walk_apart {
 
 static void *walk_alone(void *argument)
 {
-    walk_by_threads(&((struct walk_apart *)argument)->group, 1);
+    const struct walk_group *all = &((struct walk_apart *)argument)->group;
+    for (size_t i = 0; i < all->count; i++) {
+        struct walk_group one = {all->run, {all->rows[i]}, 1};
+        walk_by_threads(&one, 1);
+    }
     return NULL;
+}
+
+static void add_group(struct walk_group *group, const struct walk_group *more)
+{
+    for (size_t i = 0; i < more->count; i++)
+        group->rows[group->count++] = more->rows[i];
+}
+
+static bool is_shared(const struct walk_group *group, const struct run_row *row)
+{
+    bool is = false;
+    for (size_t i = 0; i < group->count; i++)
+        is |= share_result(group, group->rows[i], row);
+    return is;
+}
+
+/* Returns how many there are. */
+static size_t part_group(const struct walk_group *group, struct walk_apart *apart)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        struct walk_apart with = {.group = {group->run, {group->rows[i]}, 1}};
+        size_t kept = 0;
+        for (size_t j = 0; j < count; j++)
+            if (is_shared(&apart[j].group, group->rows[i]))
+                add_group(&with.group, &apart[j].group);
+            else
+                apart[kept++] = apart[j];
+        apart[kept] = with;
+        count = kept + 1;
+    }
+    return count;
 }
 
 static void walk_in_order(const struct walk_group *group)
 {
     struct walk_apart apart[GROUP_MOST];
     unsigned cpus = cpus_now();
-    for (size_t i = 0; i < group->count; i++) {
-        apart[i].group = (struct walk_group){group->run, {group->rows[i]}, 1};
-        apart[i].has_thread = i + 1 < group->count && i + 1 < cpus &&
+    size_t count = part_group(group, apart);
+    for (size_t i = 0; i < count; i++) {
+        apart[i].has_thread = i + 1 < count && i + 1 < cpus &&
                               pthread_create(&apart[i].thread, NULL, walk_alone, &apart[i]) == 0;
         if (!apart[i].has_thread)
             walk_alone(&apart[i]);
     }
-    for (size_t i = 0; i < group->count; i++)
+    for (size_t i = 0; i < count; i++)
         if (apart[i].has_thread)
             pthread_join(apart[i].thread, NULL);
 }
@@ -360,9 +417,9 @@ static bool is_ready(const struct run *run, struct run_row *row)
 {
     for (size_t i = 0; row->analysis->after && row->analysis->after[i]; i++) {
         const struct run_row *other = find_row(run, row->analysis->after[i]);
-        if (!other->is_over)
+        if (other && !other->is_over)
             return false;
-        row->has_failed |= other->has_failed;
+        row->has_failed |= other && other->has_failed;
     }
     return true;
 }

@@ -5,7 +5,8 @@
 #include <pthread.h>
 
 /* Starts a thread that no signal to the process comes to. What it does itself is told it: SIGBUS,
- * where a mapped file has become shorter. 0, or a negative errno; the caller joins it. */
+ * where a mapped file has become shorter. Its stack has 1 MiB. 0, or a negative errno; the caller
+ * joins it. */
 int worker__start(pthread_t *thread, void *(*work)(void *), void *self);
 
 #endif

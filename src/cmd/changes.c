@@ -11,6 +11,7 @@
 #define FACTOR_MOST 1e6
 
 static const char lock_prefix[] = "lock=";
+static const char critical_prefix[] = "critical="; /* a lock, too */
 
 void asked__free(struct asked *asked)
 {
@@ -64,10 +65,20 @@ static const char *lock_and_amount(const char *value, struct asked *asked)
     return colon + 1;
 }
 
+/* As variables of critical sections are named. free() it. */
+static char *critical_name(const char *name)
+{
+    return *name ? memory__format("critical(%s)", name) : memory__text("");
+}
+
 int asked__remove(const char *value, struct asked *asked, struct error *error)
 {
     begin(asked, CHANGE_REMOVE, "--remove", value);
-    if (is_lock(value)) {
+    if (strncmp(value, critical_prefix, sizeof critical_prefix - 1) == 0) {
+        asked->type = CHANGE_REMOVE_LOCK;
+        asked->of = ASKED_OF_LOCK;
+        asked->target = critical_name(value + sizeof critical_prefix - 1);
+    } else if (is_lock(value)) {
         asked->type = CHANGE_REMOVE_LOCK;
         asked->of = ASKED_OF_LOCK;
         asked->target = memory__text(value + sizeof lock_prefix - 1);
@@ -81,7 +92,7 @@ int asked__remove(const char *value, struct asked *asked, struct error *error)
     if (asked->of == ASKED_OF_CLASS ? asked->rank == 0 : !*asked->target)
         return error__set(error, -EINVAL,
                           "--remove wants the number of a class (as in the column # of heurt "
-                          "report), a function, or lock=0x… or lock=NAME, not '%s'",
+                          "report), a function, lock=0x… or lock=NAME, or critical=NAME, not '%s'",
                           value);
     return 0;
 }
@@ -136,5 +147,46 @@ int asked__threads(const char *value, struct asked *asked, struct error *error)
     if (!asked->count)
         return error__set(error, -EINVAL, "--threads wants how many threads, from 1, not '%s'",
                           value);
+    return 0;
+}
+
+/* "dynamic,16", "dynamic" (1), "guided". False: neither. */
+static bool schedule_of(const char *text, struct asked *asked)
+{
+    static const char dynamic[] = "dynamic";
+    asked->is_shared = true;
+    if (strcmp(text, "guided") == 0)
+        return true;
+    if (strncmp(text, dynamic, sizeof dynamic - 1) != 0)
+        return false;
+    text += sizeof dynamic - 1;
+    asked->count = *text ? count_of(text + (*text == ','), UINT32_MAX) : 1;
+    return asked->count > 0;
+}
+
+int asked__schedule(const char *value, struct asked *asked, struct error *error)
+{
+    const char *equals = strrchr(value, '=');
+    begin(asked, CHANGE_BALANCE, "--schedule", value);
+    asked->of = ASKED_OF_REGION;
+    if (!equals || equals == value || !schedule_of(equals + 1, asked))
+        return error__set(error, -EINVAL,
+                          "--schedule wants a parallel region and how its loops are to be shared, "
+                          "such as 1=dynamic,16 or relax=guided, not '%s'",
+                          value);
+    asked->target = memory__format("%.*s", (int)(equals - value), value);
+    return 0;
+}
+
+int asked__balance(const char *value, struct asked *asked, struct error *error)
+{
+    begin(asked, CHANGE_BALANCE, "--balance", value);
+    asked->of = ASKED_OF_REGION;
+    asked->target = memory__text(value);
+    if (!*value)
+        return error__set(
+            error, -EINVAL,
+            "--balance wants a parallel region: its number in heurt openmp, or a part "
+            "of what it is called");
     return 0;
 }

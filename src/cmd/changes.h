@@ -8,18 +8,20 @@
 #include "analysis/replay/whatif.h"
 
 /* What a change is made to. */
-enum asked_of { ASKED_OF_CLASS, ASKED_OF_FUNCTION, ASKED_OF_LOCK, ASKED_OF_ALL };
+enum asked_of { ASKED_OF_CLASS, ASKED_OF_FUNCTION, ASKED_OF_LOCK, ASKED_OF_REGION, ASKED_OF_ALL };
 
 /* One option. */
 struct asked {
     enum change_type type;
     enum asked_of of;
-    size_t rank;    /* CLASS: from 1 */
-    char *target;   /* FUNCTION: a glob; LOCK: 0x… or the name of a variable; else NULL */
+    size_t rank;  /* CLASS: from 1 */
+    char *target; /* FUNCTION: a glob; LOCK: 0x… or the name of a variable; REGION: its number or a
+                     part of its title; else NULL */
     double factor;  /* SPEED, SHRINK */
     uint32_t count; /* SPLIT, THREADS */
     bool by_site;   /* SPLIT */
     char *option;   /* "--remove 1" */
+    bool is_shared; /* BALANCE: by chunks of count (0: guided); else evenly */
 };
 
 /* Each reads the value of its option. -EINVAL with a sentence that begins with the option;
@@ -28,6 +30,8 @@ int asked__remove(const char *value, struct asked *asked, struct error *error);
 int asked__speed(const char *value, struct asked *asked, struct error *error);
 int asked__shrink(const char *value, struct asked *asked, struct error *error);
 int asked__split(const char *value, struct asked *asked, struct error *error);
+int asked__schedule(const char *value, struct asked *asked, struct error *error);
+int asked__balance(const char *value, struct asked *asked, struct error *error);
 int asked__threads(const char *value, struct asked *asked, struct error *error);
 void asked__free(struct asked *asked);
 

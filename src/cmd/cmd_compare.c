@@ -5,6 +5,8 @@
 #include "base/text.h"
 #include "cmd/checking.h"
 #include "cmd/command.h"
+#include "cmd/compared_runs.h"
+#include "cmd/comparison_page.h"
 #include "cmd/html_file.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
@@ -23,6 +25,7 @@ struct compare_options {
     const char *table; /* "locks:wait_ns" */
     const char *junit; /* a file; NULL: none */
     const char *output;
+    const char *html, *flame; /* files; NULL: none */
     enum class_view view;
     uint64_t width;
     struct vec conditions; /* const char * */
@@ -44,6 +47,7 @@ static void fill_run(struct run_figures *run, const char *directory,
                      const struct table_results *results)
 {
     const struct loaded *loaded = &results->loaded;
+    const char *imported = trace__meta(loaded->trace, "imported");
     uint64_t lives_ns = 0;
     VEC_EACH (thread, &loaded->profile->threads, struct profile_thread)
         lives_ns += thread->lifetime_ns;
@@ -54,6 +58,7 @@ static void fill_run(struct run_figures *run, const char *directory,
                                 .lives_ns = lives_ns,
                                 .cpus_of_others =
                                     profile__cpus_of_others(loaded->profile, loaded->trace),
+                                .imported = imported ? memory__text(imported) : NULL,
                                 .rows = VEC_OF(struct figures_row)};
 }
 
@@ -152,30 +157,104 @@ static void put_file(const void *subject, FILE *out)
     present(subject, &plain, out);
 }
 
+/* Without --html, the screen: also where there is a flame graph. */
+static int write_files(const struct compare_job *job, const struct compared_runs *runs,
+                       const struct comparison_view *view)
+{
+    const struct compare_options *options = job->options;
+    if (!options->html && !options->flame)
+        return 0;
+    return comparison_page__write(runs, view, options->html, options->flame);
+}
+
 static int show_comparison(const struct compare_job *job, const struct comparison_view *view)
 {
     const struct compare_options *options = job->options;
     const struct comparison_showing showing = {options->presenter, view};
     const char *first = VEC_AT(&job->before, struct run_figures, 0)->directory;
-    int status = options->output ? html_file__write(first, options->output, put_file, &showing)
-                                 : show_either(options->presenter == &comparison_text, present,
-                                               &showing, options->width);
+    int status = options->html     ? 0
+                 : options->output ? html_file__write(first, options->output, put_file, &showing)
+                                   : show_either(options->presenter == &comparison_text, present,
+                                                 &showing, options->width);
     int other = checking__write_junit(&job->checking, "heurt compare", first, options->junit);
     return status ? status : other;
+}
+
+/* Functions that only one side has are on both. */
+static bool has_unmatched(const struct runs_comparison *comparison)
+{
+    bool is_any_new = false, is_any_gone = false;
+    VEC_EACH (row, &comparison->rows, struct comparison_row) {
+        is_any_new = is_any_new || row->is_new;
+        is_any_gone = is_any_gone || row->is_gone;
+    }
+    return is_any_new && is_any_gone;
+}
+
+static bool has(const struct vec *side, const char *name)
+{
+    VEC_EACH (run, side, struct run_figures)
+        if (run_figures__has(run, name))
+            return true;
+    return false;
+}
+
+/* Of one run of each side no more is known: another one may have what these have not. */
+static void drop_doubtful(const struct compare_job *job, struct vec *renames)
+{
+    size_t kept = 0;
+    VEC_EACH (renamed, renames, struct renamed)
+        if (!has(&job->before, renamed->after) && !has(&job->after, renamed->before))
+            *VEC_AT(renames, struct renamed, kept++) = *renamed;
+    renames->count = kept;
+}
+
+static void rename_rows(struct compare_job *job, const struct vec *renames)
+{
+    VEC_EACH (run, &job->before, struct run_figures)
+        run_figures__rename(run, renames, true);
+    VEC_EACH (run, &job->after, struct run_figures)
+        run_figures__rename(run, renames, false);
+}
+
+/* Looks closer at one run of each side. */
+static int look_closer(struct compare_job *job, struct runs_comparison *comparison,
+                       struct compared_runs *runs)
+{
+    const struct compared_wishes wishes = {.renames = has_unmatched(comparison),
+                                           .page = job->options->html};
+    int status = compared_runs__open(comparison, &wishes, runs);
+    drop_doubtful(job, &runs->renames);
+    if (status == 0 && runs->renames.count) {
+        rename_rows(job, &runs->renames);
+        comparison__free(comparison);
+        *comparison = comparison__of(&job->before, &job->after, job->lives);
+    }
+    return status;
 }
 
 static int compare_sides(struct compare_job *job)
 {
     struct runs_comparison comparison = comparison__of(&job->before, &job->after, job->lives);
-    const struct comparison_view view = {&comparison, &job->before,
-                                         &job->after, job->source->table->name,
-                                         job->value,  &job->checking.checks};
-    int status = checking__judge(&job->checking, comparison__judge, &view);
+    struct compared_runs runs = {.has_before = false};
+    const struct comparison_view view = {&comparison,
+                                         &job->before,
+                                         &job->after,
+                                         job->source->table->name,
+                                         job->value,
+                                         &job->checking.checks,
+                                         job->lives ? &runs.phases : NULL};
+    int status = job->lives ? look_closer(job, &comparison, &runs) : 0;
+    if (status == 0)
+        status = checking__judge(&job->checking, comparison__judge, &view);
+    if (status == 0)
+        status = write_files(job, &runs, &view);
     if (status == 0)
         status = show_comparison(job, &view);
     if (status == 0)
         status = checking__status(&job->checking);
     comparison__free(&comparison);
+    compared_runs__close(&runs);
     return status;
 }
 
@@ -253,6 +332,15 @@ static const struct option_row option_rows[] = {
      .help = "for a pull request",
      .group = 'f',
      CONSTANT(struct compare_options, presenter, &comparison_markdown)},
+    {.name = "html",
+     .value = "FILE",
+     .help = "as a page for a browser, in one file",
+     .group = 'f',
+     TEXT(struct compare_options, html)},
+    {.name = "flame",
+     .value = "FILE",
+     .help = "besides, a differential flame graph (SVG)",
+     TEXT(struct compare_options, flame)},
     {0},
 };
 
@@ -301,6 +389,17 @@ static void free_job(struct compare_job *job)
     checking__free(&job->checking);
 }
 
+/* They are of what the wall time went to. */
+static int check_files(const struct command *self, const struct compare_options *options)
+{
+    if (options->html && options->output)
+        return wrong_usage(self, "--html names its file: -o is of the other formats");
+    if ((options->html || options->flame) && options->table)
+        return wrong_usage(self, "--html and --flame are of the wall time: no --table goes with "
+                                 "them");
+    return 0;
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
     struct compare_options options = {.presenter = &comparison_text,
@@ -314,6 +413,8 @@ static int run(const struct command *self, int argc, char **argv)
     int status = options__read(self, argc, argv, &options);
     if (status == 0 && options.junit && !options.conditions.count)
         status = wrong_usage(self, "--junit tells of conditions: give some with --fail-if");
+    if (status == 0)
+        status = check_files(self, &options);
     if (status == 0)
         status = checking__parse(&options.conditions, &job.checking);
     if (status == 0)

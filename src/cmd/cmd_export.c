@@ -8,6 +8,7 @@
 #include "cmd/event_walk.h"
 #include "cmd/export_spans.h"
 #include "cmd/export_sqlite.h"
+#include "cmd/load.h"
 #include "cmd/options.h"
 #include "cmd/values.h"
 #include "cmd/whole_file.h"
@@ -187,12 +188,14 @@ static const struct option_row export_rows[] = {
     SPANS_ROW("perfetto", "for ui.perfetto.dev", &exporter_perfetto),
     SPANS_ROW("folded", "stacks with their time, for flame graphs", &exporter_folded),
     SPANS_ROW("speedscope", "for speedscope, thread by thread", &exporter_speedscope),
+    SPANS_ROW("firefox", "for profiler.firefox.com, the first million spans", &exporter_firefox),
     SPANS_ROW("chrome", "trace events of Chrome (JSON), the first million spans", &exporter_chrome),
     SPANS_ROW("pprof", "a profile for pprof: work, delay, lost", &exporter_pprof),
     SPANS_ROW("otf2", "an OTF2 archive, a directory", &exporter_otf2),
+    SPANS_ROW("ctf", "a trace in the Common Trace Format, a directory", &exporter_ctf),
     SPANS_ROW("paje", "for ViTE and pj_dump", &exporter_paje),
     {.name = "of",
-     .value = "work|wait|lost",
+     .value = "work|wait|lost|all",
      .help = "the time that is told of stacks (work)",
      TEXT(struct request, of)},
     {.name = "interesting",
@@ -229,12 +232,13 @@ static int export_events(struct request *request)
     return status;
 }
 
-/* What is for single events alone is no part of a viewer's file. */
-static int check_spans(const struct request *request)
+/* What is for single events alone is no part of a viewer's file, nor of a database of tables. */
+static int check_whole(const struct request *request)
 {
-    const char *option = request->interesting                 ? "--interesting"
-                         : request->selection.functions.count ? "--function"
-                                                              : NULL;
+    const struct event_filter *selection = &request->selection;
+    const char *option = request->interesting         ? "--interesting"
+                         : selection->functions.count ? "--function"
+                                                      : NULL;
     if (!request->spans && request->of) {
         say("--of: is for formats of stacks, such as --folded");
         return EXIT_USAGE;
@@ -245,7 +249,21 @@ static int check_spans(const struct request *request)
             option, request->spans->name);
         return EXIT_USAGE;
     }
+    if (request->sqlite && (option || selection->threads.count)) {
+        say("%s is for events; --sqlite has tables of all threads: choose a time, with --from and "
+            "--to",
+            option ? option : "--thread");
+        return EXIT_USAGE;
+    }
     return 0;
+}
+
+static int write_database(const struct request *request)
+{
+    const struct event_filter *selection = &request->selection;
+    bool to_end = selection->to_ns == UINT64_MAX;
+    const struct part_asked part = {selection->from_ns, to_end ? 0 : selection->to_ns, 0};
+    return export_sqlite(request->directory, request->output, &part);
 }
 
 static int export_asked(struct request *request)
@@ -260,11 +278,11 @@ static int export_asked(struct request *request)
         .from_ns = selection->from_ns,
         .to_ns = selection->to_ns,
     };
-    int status = check_spans(request);
+    int status = check_whole(request);
     if (status)
         return status;
     if (request->sqlite)
-        return export_sqlite(request->directory, request->output);
+        return write_database(request);
     return request->spans ? export_spans(&wishes) : export_events(request);
 }
 

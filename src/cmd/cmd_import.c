@@ -7,12 +7,18 @@
 #include "import/import.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 struct import_request {
@@ -20,13 +26,13 @@ struct import_request {
     bool quiet;
 };
 
-static void say_what_came(const struct importer *importer, const struct import_request *request,
+static void say_what_came(const struct import_request *request,
                           const struct import_outcome *outcome)
 {
     if (!request->quiet)
         say("%" PRIu64 " events of %" PRIu64 " thread%s in %s, imported from %s: %s",
             outcome->events, outcome->threads, outcome->threads == 1 ? "" : "s", request->output,
-            importer->name, importer->lacks);
+            outcome->name, outcome->lacks);
     if (outcome->passed_over)
         say("%" PRIu64 " parts of the source were passed over; the first: %s", outcome->passed_over,
             outcome->passed_over_what);
@@ -57,10 +63,52 @@ static bool is_trace(const char *directory)
     return is;
 }
 
+#define LOOK_MS 1000
+#define SECONDS_MAX 30 /* of CPU time in which nothing comes of it */
+
+/* A library can go round in a damaged file for ever. */
+static bool gets_nowhere(clockid_t clock, const struct import_outcome *outcome, uint64_t *came,
+                         time_t *since)
+{
+    struct timespec used;
+    uint64_t comes = outcome->events + outcome->passed_over;
+    if (clock_gettime(clock, &used) < 0)
+        return false;
+    if (comes != *came)
+        *since = used.tv_sec;
+    *came = comes;
+    return used.tv_sec - *since > SECONDS_MAX;
+}
+
+/* The status of the process; *is_stuck: it got nowhere and was ended. */
+static int wait_for(pid_t pid, const struct import_outcome *outcome, bool *is_stuck)
+{
+    struct pollfd ends = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    clockid_t clock;
+    uint64_t came = 0;
+    time_t since = 0;
+    int status = 0;
+    bool can_look = ends.fd >= 0 && clock_getcpuclockid(pid, &clock) == 0;
+    *is_stuck = false;
+    while (can_look && !*is_stuck && poll(&ends, 1, LOOK_MS) <= 0)
+        *is_stuck = gets_nowhere(clock, outcome, &came, &since);
+    if (*is_stuck)
+        kill(pid, SIGKILL);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (ends.fd >= 0)
+        close(ends.fd);
+    return status;
+}
+
 static int died(const struct importer *importer, const struct import_source *source,
-                const char *directory, bool was_trace, int status, struct error *error)
+                const char *directory, bool was_trace, int status, bool is_stuck,
+                struct error *error)
 {
     trace_directory__unmake(directory, was_trace);
+    if (is_stuck)
+        return error__set(error, -EINVAL, "%.200s is damaged: %s came to no end", source->path,
+                          importer->library);
     if (WIFSIGNALED(status))
         return error__set(error, -EINVAL, "%.200s is damaged: %s ended by signal %d (%s)",
                           source->path, importer->library, WTERMSIG(status),
@@ -69,27 +117,41 @@ static int died(const struct importer *importer, const struct import_source *sou
                       importer->library);
 }
 
+/* What the library says of that is not for whoever asked heurt; and it may open many files. */
+static void prepare_for_library(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0)
+        dup2(nowhere, STDERR_FILENO);
+}
+
 /* Libraries of others may end the process where a file is damaged: they work in one of their own.
  */
 static int import_apart(const struct importer *importer, const struct import_source *source,
                         const char *directory, struct import_outcome *outcome, struct error *error)
 {
     bool was_trace = is_trace(directory);
-    int status = 0;
+    bool is_stuck;
     struct apart_result *result =
         mmap(NULL, sizeof *result, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t pid = result == MAP_FAILED ? -1 : fork();
     if (pid < 0)
         return error__set(error, -errno, "no process can be started: %s", strerror(errno));
     if (pid == 0) {
+        prepare_for_library();
         result->code = importer__run(importer, source, directory, &result->outcome, &result->error);
         _exit(0);
     }
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
+    int status = wait_for(pid, &result->outcome, &is_stuck);
     *outcome = result->outcome;
     *error = result->error;
-    int code = status ? died(importer, source, directory, was_trace, status, error) : result->code;
+    int code = status ? died(importer, source, directory, was_trace, status, is_stuck, error)
+                      : result->code;
     munmap(result, sizeof *result);
     return code;
 }
@@ -114,7 +176,7 @@ static int import_path(const char *path, const struct import_request *request)
     if (import_source(importer, &source, request->output, &outcome, &error) < 0)
         return failed(&error);
     packing__run(request->output, NULL, true);
-    say_what_came(importer, request, &outcome);
+    say_what_came(request, &outcome);
     return 0;
 }
 

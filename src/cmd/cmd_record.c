@@ -8,10 +8,13 @@
 #include "cmd/limits.h"
 #include "cmd/options.h"
 #include "cmd/packing.h"
+#include "cmd/ranks.h"
+#include "cmd/record_options.h"
 #include "cmd/repeat.h"
 #include "cmd/report.h"
 #include "cmd/values.h"
 #include "cmd/watch.h"
+#include "format/rank_parts.h"
 #include "format/reader.h"
 #include "format/writer.h"
 #include "kernel/instruction_count.h"
@@ -23,6 +26,7 @@
 #include "recorder/kernel_log.h"
 #include "recorder/live_selection.h"
 #include "recorder/losses.h"
+#include "recorder/machine_file.h"
 #include "recorder/planner.h"
 #include "recorder/selection.h"
 #include "recorder/session.h"
@@ -33,6 +37,7 @@
 #include "symbol/binary.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -45,240 +50,7 @@
 #define MAX_SIZE_AGGREGATED (512ull << 20)
 #define STACK_EVERY_DEFAULT 10000
 #define STACK_BYTES_DEFAULT 4096
-#define STACK_BYTES_MAX 8192
 #define PATIENCE_MS 2000
-#define REPEAT_MOST 1000
-
-struct overhead {
-    uint32_t permille; /* 0: none */
-    bool told;
-};
-
-struct recording {
-    const char *directory; /* of the trace, as the user wrote it */
-    struct plan_request request;
-    uint64_t max_size_bytes; /* 0: the default */
-    uint64_t stack_every, stack_bytes;
-    struct overhead overhead;
-    bool quiet, and_report, no_pack, all_locks, no_choice, no_loops, aggregate, no_kernel,
-        instructions;
-    uint64_t choose_after_ns; /* CPU time */
-    uint32_t patience_ms;
-    bool raw_stacks, redact_arguments;
-    char **command;
-    bool hot;                /* a run before this one finds the functions */
-    const char *report_path; /* NULL: the report goes to the terminal */
-    FILE *report;            /* open for it, or NULL */
-    char *other_directory;   /* owned: the trace, where the usual place is in use */
-    int wait_status;         /* the command's end */
-    uint64_t repeat;         /* so many runs, one after the other */
-};
-
-/* ---- options --------------------------------------------------------------------------------- */
-
-static void push_text(struct vec *texts, const char *text)
-{
-    char *copy = memory__text(text);
-    vec__push(texts, &copy);
-}
-
-/* "5%", "5", "0.5%", or "none". */
-static bool read_overhead(const char *text, void *member)
-{
-    struct overhead *overhead = member;
-    const char *end = "";
-    double percent = 0;
-    bool is_none = strcmp(text, "none") == 0;
-    if (!is_none && (!decimal__parse(text, &end, &percent) || (*end && strcmp(end, "%") != 0) ||
-                     percent < 0.1 || percent > 100))
-        return false;
-    *overhead = (struct overhead){(uint32_t)(percent * 10 + 0.5), true};
-    return true;
-}
-
-static bool read_locks(const char *text, void *all_locks)
-{
-    *(bool *)all_locks = strcmp(text, "all") == 0;
-    return *(bool *)all_locks || strcmp(text, "drawn") == 0;
-}
-
-static bool read_cpu_time(const char *text, void *ns)
-{
-    double seconds;
-    if (!decimal__parse(text, NULL, &seconds) || !(seconds > 0 && seconds <= 1e6))
-        return false;
-    *(uint64_t *)ns = (uint64_t)(seconds * 1e9);
-    return true;
-}
-
-static bool read_patience(const char *text, void *ms)
-{
-    double seconds;
-    if (!decimal__parse(text, NULL, &seconds) || !(seconds >= 0.01 && seconds <= 3600))
-        return false;
-    *(uint32_t *)ms = (uint32_t)(seconds * 1e3);
-    return true;
-}
-
-static int take_function(const struct command *self, const char *text, void *recording)
-{
-    (void)self;
-    push_text(&((struct recording *)recording)->request.functions, text);
-    return 0;
-}
-
-static int take_module(const struct command *self, const char *text, void *recording)
-{
-    (void)self;
-    push_text(&((struct recording *)recording)->request.modules, text);
-    return 0;
-}
-
-static int take_function_list(const struct command *self, const char *path, void *request)
-{
-    struct vec *functions = &((struct recording *)request)->request.functions;
-    bool from_stdin = strcmp(path, "-") == 0;
-    FILE *in = from_stdin ? stdin : fopen(path, "re");
-    struct error error;
-    (void)self;
-    if (!in) {
-        say("cannot read the list of functions %s: %s", path, strerror(errno));
-        return EXIT_HEURT;
-    }
-    int code = function_list__read(in, functions, &error);
-    if (!from_stdin)
-        fclose(in);
-    if (code < 0)
-        return failed(&error);
-    if (functions->count == 0)
-        say("the list of functions %s names none: only the calls that heurt knows are recorded",
-            from_stdin ? "on standard input" : path);
-    return 0;
-}
-
-/* FUNC=arg1,arg3: the function is asked for by that, too. */
-static int take_arguments(const struct command *self, const char *text, void *request)
-{
-    struct recording *recording = request;
-    const char *names = strrchr(text, '=');
-    if (!names || names == text || !names[1])
-        return wrong_usage(self, "--arguments: expected FUNCTION=ARGUMENT[,ARGUMENT]…, found '%s'",
-                           text);
-    struct plan_arguments arguments = {
-        .function = memory__format("%.*s", (int)(names - text), text),
-        .names = memory__text(names + 1),
-    };
-    vec__push(&recording->request.arguments, &arguments);
-    push_text(&recording->request.functions, arguments.function);
-    return 0;
-}
-
-static const struct option_row option_rows[] = {
-    {.letter = 'o',
-     .name = "output",
-     .value = "DIR",
-     .help = "the trace; heurt.data, and an older one becomes heurt.data.old",
-     TEXT(struct recording, directory)},
-    {.name = "repeat",
-     .value = "N",
-     .help = "record so many runs, into DIR.1 … DIR.N, for heurt compare",
-     .expected = "a number of runs from 1 to 1000",
-     NUMBER(struct recording, repeat, 1, REPEAT_MOST)},
-    {.letter = 'f',
-     .name = "function",
-     .value = "NAME",
-     .help = "also record this function, or all that match the glob; repeatable",
-     OWN(take_function)},
-    {.letter = 'F',
-     .name = "functions-from",
-     .value = "FILE",
-     .help = "the functions that a file lists, or standard input (-)",
-     OWN(take_function_list)},
-    {.name = "hot",
-     .help = "run the program twice: sample it, then record where its time goes",
-     FLAG(struct recording, hot)},
-    {.letter = 'M',
-     .name = "module",
-     .value = "MODULE",
-     .help = "all functions of this file, or those of -f only there",
-     OWN(take_module)},
-    {.letter = 'A',
-     .name = "arguments",
-     .value = "FUNC=ARG,…",
-     .help = "a function and its arguments (arg1, or a name), for keys",
-     OWN(take_arguments)},
-    {.name = "stack-every",
-     .value = "N",
-     .help = "a call stack at every N-th occurrence of a class (10000; 0: none)",
-     .expected = "a number of occurrences",
-     NUMBER(struct recording, stack_every, 0, INT32_MAX)},
-    {.name = "stack-bytes",
-     .value = "N",
-     .help = "how much of the stack is kept for it (4096)",
-     .expected = "bytes",
-     NUMBER(struct recording, stack_bytes, 0, STACK_BYTES_MAX)},
-    {.name = "raw-stacks",
-     .help = "keep of it all that is there, not addresses alone",
-     FLAG(struct recording, raw_stacks)},
-    {.name = "redact-arguments",
-     .help = "keep neither the program's arguments nor what -A's are, only which\n"
-             "of these are the same",
-     FLAG(struct recording, redact_arguments)},
-    {.name = "max-size",
-     .value = "SIZE",
-     .help = "the trace's bound, such as 500M (4G); what is lost is counted",
-     .expected = "a size such as 500M or 4G",
-     VALUE(struct recording, max_size_bytes, size__parse)},
-    {.name = "aggregate",
-     .help = "keep no events: counts, sums and histograms of each class and thread,\n"
-             "in memory that does not grow with time (--max-size: 512M)",
-     FLAG(struct recording, aggregate)},
-    {.name = "no-pack",
-     .help = "leave the trace as long as it was written",
-     FLAG(struct recording, no_pack)},
-    {.name = "overhead",
-     .value = "PERCENT",
-     .help = "what recording may cost each thread; 5% of functions that heurt\n"
-             "chooses and of locks; none where functions are asked for",
-     .expected = "a part of each thread's time from 0.1% to 100%, or none",
-     VALUE(struct recording, overhead, read_overhead)},
-    {.name = "locks",
-     .value = "WHICH",
-     .help = "drawn: of locks that nobody waits for as many as the budget\n"
-             "allows; all: every one",
-     .expected = "all or drawn",
-     VALUE(struct recording, all_locks, read_locks)},
-    {.name = "choose-after",
-     .value = "SECONDS",
-     .help = "without -f, -F, -M, -A: choose functions after so much CPU time (1)",
-     .expected = "seconds of CPU time",
-     VALUE(struct recording, choose_after_ns, read_cpu_time)},
-    {.name = "patience",
-     .value = "SECONDS",
-     .help = "the program waits no longer for a sign of life of heurt (2)",
-     .expected = "seconds from 0.01 to 3600",
-     VALUE(struct recording, patience_ms, read_patience)},
-    {.name = "no-choice", .help = "record known calls only", FLAG(struct recording, no_choice)},
-    {.name = "no-loops",
-     .help = "do not mark the loops of functions that are entered once",
-     FLAG(struct recording, no_loops)},
-    {.name = "no-kernel",
-     .help = "no records of switches and page faults from the kernel",
-     FLAG(struct recording, no_kernel)},
-    {.name = "instructions",
-     .help = "count the instructions of each call, where there is a PMU",
-     FLAG(struct recording, instructions)},
-    {.name = "report",
-     .value = "FILE",
-     .help = "then report, into this file: the program keeps standard output",
-     TEXT(struct recording, report_path)},
-    {.name = "and-report", FLAG(struct recording, and_report)},
-    {.letter = 'q',
-     .name = "quiet",
-     .help = "say nothing when all went well",
-     FLAG(struct recording, quiet)},
-    {0},
-};
 
 static int parse(const struct command *self, int argc, char **argv, struct recording *recording)
 {
@@ -350,12 +122,15 @@ static int create_trace(struct recording *recording, struct trace_writer **write
                  (recording->overhead.told ? HEURT_SESSION_SAMPLE_SEMAPHORES : 0) |
                  (recording->no_kernel ? 0 : HEURT_SESSION_KERNEL) |
                  (recording->instructions ? HEURT_SESSION_INSTRUCTIONS : 0) |
+                 (recording->no_memory ? 0 : HEURT_SESSION_OBJECTS) |
                  (recording->raw_stacks ? HEURT_SESSION_RAW_STACKS : 0),
         .stack_every = recording->stack_bytes ? (uint32_t)recording->stack_every : 0,
         .stack_bytes = (uint32_t)recording->stack_bytes & ~7u,
         .overhead_permille = overhead_permille(recording),
         .later_ns = has_usual_budget(recording) && !recording->aggregate ? LATER_NS : 0,
         .limit_units = recording->max_size_bytes / HEURT_UNIT_BYTES,
+        .next_process = part__first_serial(recording->ranks.rank),
+        .next_thread = part__first_serial(recording->ranks.rank),
         .patience_ms = recording->patience_ms,
     };
     settings.start = session_clock__pair(settings.clock);
@@ -379,7 +154,7 @@ static int create_trace(struct recording *recording, struct trace_writer **write
 static bool warn_about_binary(const char *name, const struct binary *binary, struct error *why)
 {
     bool recordable = binary__is_recordable(binary, why);
-    if (!recordable)
+    if (!recordable && !ranks__of_environment().rank)
         say("%s runs without being recorded: %s", name, why->text);
     return recordable;
 }
@@ -469,7 +244,8 @@ static bool follow(const struct recording *recording, const char *program,
     char number[24];
     /* A child that did not run yet has no number. */
     bool is_alone =
-        __atomic_load_n(&trace_writer__session(writer)->next_process, __ATOMIC_RELAXED) < 2;
+        __atomic_load_n(&trace_writer__session(writer)->next_process, __ATOMIC_RELAXED) <
+        part__first_serial(recording->ranks.rank) + 2;
     if (!background__begin(program, recording->directory, is_alone, answer_for, &answering,
                            &background))
         return false;
@@ -545,15 +321,23 @@ static int complete(const struct recording *recording, const struct trace *trace
     if (tracepoints__complete(attendants->tracepoints, trace, recording->directory, error) < 0)
         say("%s", error->text);
     int code = trace_names__keep(trace, recording->directory, error);
+    machine_file__keep(recording->directory);
     if (is_packed(recording))
         packing__run(recording->directory, attendants->ahead, recording->quiet);
     return code;
 }
 
+/* A part of a trace is complete when it has its name; all else is done with the whole. */
 static int conclude(const struct recording *recording, bool expected, struct attendants *attendants,
                     struct error *error)
 {
     struct trace *trace = NULL;
+    if (ranks__is_part(&recording->ranks)) {
+        ranks__complete(&recording->ranks, recording->asked_directory);
+        return 0;
+    }
+    if (recording->ranks.count > 1)
+        ranks__join(&recording->ranks, recording->asked_directory, recording->directory);
     if (access(recording->directory, F_OK) != 0 && errno == ENOENT)
         return error__set(error, -ENOENT,
                           "the trace %s was removed or moved away while the program ran; what was "
@@ -577,6 +361,18 @@ static int conclude(const struct recording *recording, bool expected, struct att
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* 0, with -1 where the program keeps its own. */
+static int open_output(const struct recording *recording, int *output, struct error *error)
+{
+    const char *path = recording->program_output;
+    if (!path)
+        return 0;
+    *output = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return *output >= 0
+               ? 0
+               : error__set(error, -errno, "%s cannot be written: %s", path, strerror(errno));
+}
+
 /* Runs the command under the trace. Its end is in *wait_status, unless the result is an exit
  * status of our own (> 0). */
 static int run_command(const struct recording *recording, const struct binary *binary,
@@ -593,7 +389,11 @@ static int run_command(const struct recording *recording, const struct binary *b
         binary->is_privileged
             ? NULL /* its own: the loader would not let the library in */
             : environment__make(library, binary, trace ? trace : recording->directory);
-    int code = launch__start(recording->command, environment, &launch, &error);
+    launch.cpus = (unsigned)recording->cpus;
+    int code = open_output(recording, &launch.output, &error);
+    code = code < 0 ? code : launch__start(recording->command, environment, &launch, &error);
+    if (launch.output >= 0)
+        close(launch.output);
     int status = code < 0 ? EXIT_HEURT : 0;
     if (code == 0 && attendants->automatic)
         automatic__attach(attendants->automatic, launch.pid);
@@ -601,12 +401,12 @@ static int run_command(const struct recording *recording, const struct binary *b
     struct kernel_log *kernel_log = NULL;
     if (code == 0 && !recording->no_kernel && !recording->aggregate)
         kernel_log = kernel_log__start(launch.pid, writer, attendants->stops);
-    if (code == 0)
+    if (code == 0 && recording->ranks.count == 1) /* they are of the whole machine */
         attendants->tracepoints = tracepoints__attach(launch.pid, writer);
     if (code == 0 && (code = launch__go(&launch, &error)) < 0)
         status = launch__status_of_failure(code);
     if (code == 0) {
-        if (is_packed(recording))
+        if (is_packed(recording) && recording->ranks.count == 1)
             attendants->ahead = pack_ahead__start(recording->directory);
         struct watch watch = watch__start(recording->quiet, recording->max_size_bytes);
         serve(launch.end_fd, NULL, attendants, writer, &watch);
@@ -660,6 +460,7 @@ static int record(struct recording *recording, const struct binary *binary, int 
         return failed(&error);
     }
     session__name_program(writer, binary->path);
+    machine_file__describe(writer);
     planner->library = library;
     if (chooses || has_request(recording))
         listen_to_program(recording, planner, writer);
@@ -696,7 +497,7 @@ static int record(struct recording *recording, const struct binary *binary, int 
         return status;
     if (code < 0)
         say("%s", error.text);
-    else if (recording->and_report)
+    else if (recording->and_report && !ranks__is_part(&recording->ranks))
         report__show_summary(recording->directory, recording->report);
     return 0;
 }
@@ -721,9 +522,24 @@ static void free_recording(struct recording *recording)
         fclose(recording->report);
 }
 
+/* Each rank of a job but the first records a part, and leaves it to that one to talk. */
+static void take_part(struct recording *recording)
+{
+    recording->ranks = recording->repeat ? (struct job_ranks){.count = 1} : ranks__of_environment();
+    recording->asked_directory = recording->directory;
+    if (!ranks__is_part(&recording->ranks))
+        return;
+    recording->other_directory =
+        ranks__directory(&recording->ranks, recording->directory, recording->ranks.rank, false);
+    recording->directory = recording->other_directory;
+    recording->quiet = true;
+    recording->report_path = NULL;
+}
+
 /* Before the program runs: what could fail, fails now. 0, or the exit status. */
 static int prepare(struct recording *recording)
 {
+    take_part(recording);
     if (recording->report_path && !(recording->report = fopen(recording->report_path, "we"))) {
         say("cannot write the report to %s: %s", recording->report_path, strerror(errno));
         return EXIT_HEURT;
@@ -794,7 +610,7 @@ static int run(const struct command *self, int argc, char **argv)
 const struct command command_record = {
     .name = "record",
     .summary = "record a program: where its threads wait for each other",
-    .rows = option_rows,
+    .rows = record_options,
     .operands = "[--] PROGRAM [ARG]…",
     .runs_a_program = true,
     .run = run};

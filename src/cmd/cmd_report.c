@@ -2,21 +2,20 @@
 #include "cmd/report.h"
 
 #include "analysis/callsite/rules_file.h"
-#include "analysis/findings/wall_gains.h"
+#include "analysis/openmp/openmp.h"
+#include "analysis/timeline/long_functions.h"
 #include "analysis/timeline/requests.h"
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "cmd/checking.h"
 #include "cmd/command.h"
 #include "cmd/compare.h"
-#include "cmd/html_file.h"
 #include "cmd/kept_print.h"
 #include "cmd/kept_screens.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
+#include "cmd/report_page.h"
 #include "cmd/values.h"
-#include "cmd/whatif_session.h"
-#include "present/html/html.h"
 #include "present/requests/requests_screens.h"
 
 #include <errno.h>
@@ -68,62 +67,12 @@ static void present(const void *subject, const struct style *style, FILE *out)
         presenter->classes(showing->report, showing->rank, style, out);
 }
 
-static void put_page(const void *subject, FILE *out)
-{
-    html__put(subject, out);
-}
-
-/* Events that are replayed for a page, for each question. */
-#define PAGE_REPLAYED_MOST 1000000u
-
-/* Valid as long as the session. */
-static struct whatif_view answer_for_page(struct whatif_session *session)
-{
-    whatif_session__ask_about_all(session, false);
-    whatif_session__ask_about_splits(session);
-    whatif_session__answer(session);
-    return whatif_session__view(session);
-}
-
-/* What is not found out, of an aggregated run for one, is missing in the page, which says it. */
-static int write_page(const struct report_options *options, struct loaded *loaded)
-{
-    static const struct locks_filter everything;
-    run__ask(&loaded->run, &findings_analysis, NULL);
-    run__ask(&loaded->run, &timeline_analysis, NULL);
-    if (!trace__is_aggregated(loaded->trace)) {
-        run__ask(&loaded->run, &locks_analysis, &everything);
-        run__ask(&loaded->run, &iterations_analysis, NULL);
-    }
-    int status = loaded__analyse(loaded);
-    if (status)
-        return status;
-    loaded__predict(loaded, run__result(&loaded->run, &findings_analysis), 0);
-    struct html_page page = {.report = &loaded->report,
-                             .locks = run__result(&loaded->run, &locks_analysis),
-                             .iterations = run__result(&loaded->run, &iterations_analysis),
-                             .timeline = run__result(&loaded->run, &timeline_analysis)};
-    struct whatif_session session;
-    struct whatif_view answers;
-    struct error error;
-    bool is_answered =
-        whatif_session__open(&session, &loaded->report, PAGE_REPLAYED_MOST, &error) == 0;
-    if (is_answered) {
-        answers = answer_for_page(&session);
-        page.whatif = &answers;
-    }
-    status = html_file__write(options->directory, options->html, put_page, &page);
-    if (is_answered)
-        whatif_session__close(&session);
-    return status;
-}
-
 /* A threshold, or what makes a class, is asked of classes; JSON has both. */
 static bool shows_findings(const struct report_options *options)
 {
     bool is_number = options->class && strspn(options->class, "0123456789");
     if (options->presenter != &presenter_text)
-        return options->presenter == &presenter_json && !options->class;
+        return options->presenter != &presenter_csv && !options->class;
     return options->view == VIEW_SUMMARY && options->threshold == THRESHOLD_UNSAID &&
            (!options->class || (is_number && options->classes == CLASSES_UNSAID));
 }
@@ -315,17 +264,20 @@ static int show_classes(const struct report_options *options, struct loaded *loa
     return status;
 }
 
-/* What is asked for with --fail-if. */
-static int judge_findings(const struct report_options *options, const struct report *report)
+/* The screen, and what became of what was asked with --fail-if. */
+static int show_judged(const struct report_options *options, struct loaded *loaded, size_t rank)
 {
     struct checking *checking = options->checking;
-    if (!options->conditions.count)
-        return 0;
-    int status = checking__judge(checking, report__judge, report);
+    int status = 0;
+    if (checking && (status = checking__judge(checking, report__judge, &loaded->report)) == 0)
+        loaded->report.checks = &checking->checks;
     if (status == 0)
+        status = show_report(options, loaded, rank);
+    keep_screens(options, &loaded->report);
+    if (status == 0 && checking)
         status =
             checking__write_junit(checking, "heurt report", options->directory, options->junit);
-    return status ? status : checking__status(checking);
+    return status || !checking ? status : checking__status(checking);
 }
 
 /* The first screen, or a finding; a class that has the number of none. */
@@ -336,11 +288,8 @@ static int show_findings(const struct report_options *options, struct loaded *lo
     struct findings *findings = run__result(&loaded->run, &findings_analysis);
     loaded__predict(loaded, findings, 0);
     size_t rank = finding_number(options, findings);
-    if (rank || !options->class) {
-        int status = show_report(options, loaded, rank);
-        keep_screens(options, &loaded->report);
-        return status ? status : judge_findings(options, &loaded->report);
-    }
+    if (rank || !options->class)
+        return show_judged(options, loaded, rank);
     loaded->report.findings = NULL;
     return show_classes(options, loaded);
 }
@@ -401,14 +350,25 @@ static int show_slowest(const struct report_options *options, struct loaded *loa
     return status;
 }
 
+/* What is seldom called is told beside them. */
+static bool tells_classes(const struct report_options *options)
+{
+    return options->presenter == &presenter_json ||
+           (options->presenter == &presenter_text && !options->html && !shows_findings(options) &&
+            options->view != VIEW_SLOWEST);
+}
+
 static int report_on_loaded(const struct report_options *options, const struct vec *rules,
                             struct loaded *loaded)
 {
     enum class_view view = class_view__or(options->classes, CLASSES_BY_STRUCTURE);
     if (options->html || options->view == VIEW_SLOWEST || shows_findings(options)) {
         run__ask(&loaded->run, &findings_analysis, NULL);
+        run__ask(&loaded->run, &openmp_analysis, NULL);
         run__ask(&loaded->run, &requests_analysis, NULL);
     }
+    if (tells_classes(options))
+        run__ask(&loaded->run, &long_functions_analysis, NULL);
     loaded__ask_profile_by(loaded, view, rules,
                            options->threshold == THRESHOLD_UNSAID ? SCORE_THRESHOLD
                                                                   : options->threshold);
@@ -420,7 +380,7 @@ static int report_on_loaded(const struct report_options *options, const struct v
         say("the run was recorded with --aggregate, which keeps no order of events: its classes "
             "are by site");
     if (options->html)
-        return write_page(options, loaded);
+        return report_page__write(loaded, options->directory, options->html);
     if (options->view == VIEW_SLOWEST)
         return show_slowest(options, loaded);
     if (options->view == VIEW_SUMMARY || options->view == VIEW_CLASSES)
@@ -633,6 +593,10 @@ static const struct option_row option_rows[] = {
      FLAG(struct report_options, median)},
     FORMAT_ROW(struct report_options, presenter, json, &presenter_json),
     FORMAT_ROW(struct report_options, presenter, csv, &presenter_csv),
+    {.name = "markdown",
+     .help = "the first screen for a pull request, with what --fail-if found",
+     .group = 'f',
+     CONSTANT(struct report_options, presenter, &presenter_markdown)},
     {.name = "html",
      .value = "FILE",
      .help = "everything as a page for a browser, in one file",
@@ -735,6 +699,10 @@ static int parse(const struct command *self, int argc, char **argv, struct repor
         status = take_class(self, argc, argv, options);
     if (status == 0 && options->view == VIEW_SLOWEST && options->presenter == &presenter_csv)
         status = wrong_usage(self, "--slowest is a screen or --json: it has no --csv");
+    if (status == 0 && options->presenter == &presenter_markdown &&
+        (options->class || options->compare || options->view != VIEW_SUMMARY))
+        status = wrong_usage(self, "--markdown is the first screen: no class, --compare, "
+                                   "--classes, --coverage or --audit goes with it");
     if (status == 0 && options->conditions.count && (options->class || !shows_findings(options)))
         status = wrong_usage(self, "--fail-if goes with the first screen, or with --json");
     if (status == 0 && options->junit && !options->conditions.count)

@@ -27,6 +27,7 @@ struct session {
     const struct whatif_options *options;
     const struct kept_print *print;
     struct whatif_session *of;
+    const struct openmp_use *openmp; /* NULL: nobody asks about regions, or there are none */
 };
 
 /* ---- questions ------------------------------------------------------------------------------- */
@@ -62,13 +63,18 @@ static int ask_what_was_asked(struct session *session)
     char *text = NULL;
     VEC_EACH (asked, &session->options->asked, struct asked) {
         text = text__join(text, " ", asked->option);
-        if (asked__resolve(asked, session->of->report, &question.changes, &lock, &error) == 0)
+        if (asked__resolve(asked, session->of->report, session->openmp, &question.changes, &lock,
+                           &error) == 0)
             continue;
         say("%s", error.text);
         question__free(&question);
         free(text);
         return EXIT_USAGE;
     }
+    if (whatif__has_regions(session->of->whatif))
+        VEC_EACH (change, &question.changes, struct change)
+            if (change->type == CHANGE_THREADS)
+                change->type = CHANGE_TEAM;
     answer.asked = text;
     describe(session, &lock, &answer);
     whatif_session__ask(session->of, question, answer);
@@ -121,17 +127,33 @@ static int answer(struct session *session)
 
 /* ---- the trace ------------------------------------------------------------------------------- */
 
+static bool asks_about_regions(const struct whatif_options *options)
+{
+    VEC_EACH (asked, &options->asked, const struct asked)
+        if (asked->of == ASKED_OF_REGION)
+            return true;
+    return false;
+}
+
+static const struct openmp_use *regions_of(const struct whatif_options *options,
+                                           const struct loaded *loaded)
+{
+    return asks_about_regions(options) ? run__result(&loaded->run, &openmp_analysis) : NULL;
+}
+
 static int answer_of(const struct whatif_options *options, const struct kept_print *print,
                      struct loaded *loaded)
 {
     struct whatif_session session;
     struct error error;
+    if (asks_about_regions(options))
+        run__ask(&loaded->run, &openmp_analysis, NULL);
     int status = loaded__profile(loaded, options->view);
     if (status)
         return status;
     if (whatif_session__open(&session, &loaded->report, UINT64_MAX, &error) < 0)
         return failed(&error);
-    status = answer(&(struct session){options, print, &session});
+    status = answer(&(struct session){options, print, &session, regions_of(options, loaded)});
     whatif_session__close(&session);
     return status;
 }
@@ -195,6 +217,8 @@ TAKE(remove)
 TAKE(speed)
 TAKE(shrink)
 TAKE(split)
+TAKE(schedule)
+TAKE(balance)
 TAKE(threads)
 
 static const struct option_row option_rows[] = {
@@ -203,7 +227,7 @@ static const struct option_row option_rows[] = {
     {.name = "remove",
      .value = "N|FUNC|lock=ADDR",
      .help = "every occurrence of that class is as its fastest one; nobody waits\n"
-             "for that lock, also by its name",
+             "for that lock, also by its name; critical=NAME: for that section",
      OWN(take_remove)},
     {.name = "speed",
      .value = "FUNC=2x",
@@ -217,6 +241,14 @@ static const struct option_row option_rows[] = {
      .value = "lock=ADDR:2",
      .help = "so many locks in its place; lock=ADDR:site: one a place",
      OWN(take_split)},
+    {.name = "schedule",
+     .value = "REGION=dynamic,16",
+     .help = "loops of that parallel region (heurt openmp) are shared so; =guided",
+     OWN(take_schedule)},
+    {.name = "balance",
+     .value = "REGION",
+     .help = "its threads have the same work between two barriers",
+     OWN(take_balance)},
     {.name = "threads",
      .value = "N",
      .help = "the same work by so many threads",

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cmd/checking.h"
+#include "present/table/table_source.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -92,6 +93,7 @@ static bool is_meant(const struct figures_row *row, const void *what)
         return strncmp(row->key, meant->word, length) == 0 &&
                (row->key[length] == '\n' || !row->key[length]);
     return fnmatch(meant->pattern, row->label, 0) == 0 || part_matches(row->key, meant->pattern) ||
+           (row->was && fnmatch(meant->pattern, row->was, 0) == 0) ||
            source_matches(row->label, meant->pattern);
 }
 
@@ -163,7 +165,9 @@ static int judge_named(const struct comparison_view *view, const struct fail_con
     char *pattern = condition->pattern ? trimmed(condition->pattern) : NULL;
     const struct meant meant = {pattern ? NULL : condition->quantity, pattern};
     int code = 0;
-    if (!pattern && !is_any_meant(view, &meant))
+    bool may_be = pattern || is_any_meant(view, &meant) ||
+                  (strcmp(view->table, "wall") == 0 && wall_row__may_be(condition->quantity));
+    if (!may_be)
         code = error__set(error, -EINVAL,
                           "no row of any run is '%.60s': wall, or what a row begins with (lock, "
                           "working …), or row(NAME), where NAME may have * and ?",

@@ -1,6 +1,7 @@
 #include "base/sanitize.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
+#include "cmd/ranks.h"
 #include "present/present.h"
 
 #include <langinfo.h>
@@ -84,7 +85,8 @@ int show_help(const struct command *command)
 
 FILE *pager__open(void)
 {
-    if (!isatty(STDOUT_FILENO))
+    if (!isatty(STDOUT_FILENO) ||
+        ranks__has_launcher()) /* which gets no keys, and shows no screen */
         return stdout;
     const char *pager = getenv("PAGER");
     if (!pager || !*pager)

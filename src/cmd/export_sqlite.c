@@ -75,7 +75,7 @@ static bool is_replaceable(const char *path)
     return lstat(path, &status) < 0 || S_ISREG(status.st_mode);
 }
 
-int export_sqlite(const char *directory, const char *output)
+int export_sqlite(const char *directory, const char *output, const struct part_asked *part)
 {
     struct table_results results;
     if (!output) {
@@ -91,7 +91,7 @@ int export_sqlite(const char *directory, const char *output)
         say("%.100s is no regular file; give the name of a file with -o", output);
         return EXIT_HEURT;
     }
-    int status = table_results__make_all(directory, &results);
+    int status = table_results__make_all(directory, part, &results);
     if (status)
         return status;
     status = write_output(output, &results);

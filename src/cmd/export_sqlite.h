@@ -5,7 +5,9 @@
 #ifndef HEURT_CMD_EXPORT_SQLITE_H
 #define HEURT_CMD_EXPORT_SQLITE_H
 
-/* output: NULL is wrong usage. Returns the exit status. */
-int export_sqlite(const char *directory, const char *output);
+struct part_asked;
+
+/* Of that part of the run. output: NULL is wrong usage. Returns the exit status. */
+int export_sqlite(const char *directory, const char *output, const struct part_asked *part);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,19 @@ void standard_descriptors__reserve(void)
                 return;
 }
 
+/* The program gets the first so many of the CPUs that this process may use. */
+static void restrict_cpus(unsigned most)
+{
+    cpu_set_t allowed, chosen;
+    CPU_ZERO(&chosen);
+    if (!most || sched_getaffinity(0, sizeof allowed, &allowed) < 0)
+        return;
+    for (unsigned cpu = 0; cpu < CPU_SETSIZE && (unsigned)CPU_COUNT(&chosen) < most; cpu++)
+        if (CPU_ISSET(cpu, &allowed))
+            CPU_SET(cpu, &chosen);
+    sched_setaffinity(0, sizeof chosen, &chosen);
+}
+
 /* In the child, which was forked before this process changed any disposition: waits for the go,
  * then becomes the program. */
 static _Noreturn void become(char **argv, char **envp, const struct launch *launch, int go,
@@ -75,6 +89,7 @@ static _Noreturn void become(char **argv, char **envp, const struct launch *laun
         dup2(launch->output, STDOUT_FILENO);
     sigprocmask(SIG_SETMASK, &launch->mask, NULL);
     limits__restore();
+    restrict_cpus(launch->cpus);
     char byte;
     ssize_t got;
     do

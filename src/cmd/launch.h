@@ -28,7 +28,8 @@
 #define LAUNCH_SIGNALS 8 /* those whose disposition this process changes meanwhile */
 
 struct launch {
-    int output; /* set before the start: becomes the program's stdout (stays open here); or -1 */
+    int output;    /* set before the start: becomes the program's stdout (stays open here); or -1 */
+    unsigned cpus; /* likewise: the first so many of those that it may use; 0: all of them */
     pid_t pid;
     int end_fd;           /* becomes readable when the program has ended: for poll(2) */
     uint64_t started_ns;  /* CLOCK_MONOTONIC at launch__go */

@@ -2,6 +2,9 @@
 
 #include "analysis/events/run_part.h"
 #include "analysis/findings/wall_gains.h"
+#include "analysis/mpi/mpi.h"
+#include "analysis/openmp/openmp.h"
+#include "analysis/timeline/long_functions.h"
 #include "analysis/timeline/requests.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -200,11 +203,23 @@ int loaded__choose_threads(struct loaded *loaded, const struct vec *patterns)
     return status;
 }
 
+/* Our wrappers are loaded at the first call of MPI. */
+static bool has_mpi(const struct trace *trace)
+{
+    VEC_EACH (process, trace__processes(trace), const struct trace_process)
+        VEC_EACH (module, &process->modules, const struct trace_module)
+            if (strstr(module->path, "/" HEURT_MPI_WRAPPER_FILES))
+                return true;
+    return false;
+}
+
 void loaded__ask_profile_by(struct loaded *loaded, enum class_view view, const struct vec *rules,
                             double threshold)
 {
     loaded->profile_options = (struct profile_options){view, rules, threshold};
     run__ask(&loaded->run, &profile_analysis, &loaded->profile_options);
+    if (has_mpi(loaded->trace))
+        run__ask(&loaded->run, &mpi_analysis, NULL);
 }
 
 int loaded__ask_profile(struct loaded *loaded, enum class_view view)
@@ -226,6 +241,9 @@ int loaded__analyse(struct loaded *loaded)
     loaded->report.profile = loaded->profile = run__result(&loaded->run, &profile_analysis);
     loaded->report.findings = run__result(&loaded->run, &findings_analysis);
     loaded->report.requests = run__result(&loaded->run, &requests_analysis);
+    loaded->report.openmp = run__result(&loaded->run, &openmp_analysis);
+    loaded->report.mpi = run__result(&loaded->run, &mpi_analysis);
+    loaded->report.long_functions = run__result(&loaded->run, &long_functions_analysis);
     return code < 0 ? failed(&error) : 0;
 }
 

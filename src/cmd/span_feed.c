@@ -9,8 +9,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CALLS_A_LOOK 4096u /* at whether what was written could be */
+
+#define WORDS_MOST 4u /* of an event whose words are not told as they are */
 
 struct span_feed {
     struct span_taker taker; /* first: the walk gives this */
@@ -21,6 +24,7 @@ struct span_feed {
     struct span_counters *counters; /* NULL: nobody asks */
     uint32_t calls;
     uint64_t last_tick, last_ns; /* what the one became */
+    uint64_t words[WORDS_MOST];  /* of the event that is told */
 };
 
 static uint64_t ns_of(struct span_feed *feed, uint64_t tick)
@@ -56,13 +60,39 @@ static const struct span_place *place_of(struct span_feed *feed, uint32_t thread
     return span_names__place(feed->names, trace__serial_of(feed->trace, thread), address);
 }
 
+/* By its number in the trace; UINT32_MAX: there is none. */
+static uint32_t thread_of(const struct span_feed *feed, uint32_t serial)
+{
+    const struct vec *threads = trace__threads(feed->trace);
+    const struct trace_thread *found = VEC_FIND(threads, struct trace_thread, serial, serial);
+    return found ? (uint32_t)(found - VEC_AT(threads, struct trace_thread, 0)) : UINT32_MAX;
+}
+
 /* ---- spans ----------------------------------------------------------------------------------- */
+
+/* Times of the trace's own clock, and numbers of its own, mean nothing to others. */
+static void add_words(struct span_feed *feed, const struct event *event, struct span_enter *enter)
+{
+    uint32_t site = span_names__has_site(event);
+    enter->words = event->payload + site;
+    enter->word_count = event->words - site;
+    if (event->words != 3 ||
+        (event->id != HEURT_EVENT_THREAD_START && event->id != HEURT_EVENT_THREAD_CREATED &&
+         event->id != HEURT_EVENT_LOCK_HELD))
+        return;
+    memcpy(feed->words, event->payload, 3 * sizeof *feed->words);
+    if (event->id == HEURT_EVENT_THREAD_START)
+        feed->words[1] = thread_of(feed, (uint32_t)feed->words[1]);
+    else
+        feed->words[2] = trace__ns(feed->trace, feed->words[2]);
+    enter->words = feed->words + site;
+}
 
 static struct span_enter enter_of(struct span_feed *feed, uint32_t thread, uint64_t tick,
                                   const struct event *event, const struct sync_object *object)
 {
     bool is_function = event->id >= HEURT_EVENT_FUNCTIONS;
-    return (struct span_enter){
+    struct span_enter enter = {
         .ns = ns_of(feed, tick),
         .label = span_names__label(feed->names, process_of(feed, thread), event),
         .object = object_of(feed, object),
@@ -70,6 +100,8 @@ static struct span_enter enter_of(struct span_feed *feed, uint32_t thread, uint6
         .values = event->payload,
         .value_count = is_function ? event->words : 0,
     };
+    add_words(feed, event, &enter);
+    return enter;
 }
 
 static void entered(struct span_taker *taker, uint32_t thread, uint64_t tick,
@@ -93,7 +125,6 @@ static void add_cause(struct span_feed *feed, const struct span_cause *cause,
     leave->by = cause->by;
     leave->by_ns = trace__since_start_ns(feed->trace, cause->by_tick);
     leave->by_place = place_of(feed, cause->by, cause->by_site);
-    leave->arrow = cause->arrow;
 }
 
 static void left(struct span_taker *taker, uint32_t thread, uint64_t tick,
@@ -110,6 +141,8 @@ static void left(struct span_taker *taker, uint32_t thread, uint64_t tick,
                : ending == SPAN_CUT ? SPAN_END_NOT_SEEN
                                     : SPAN_END_OF_RUN,
         .by = SPAN_BY_NOBODY,
+        .result = span->result,
+        .has_result = span->has_result,
     };
     leave.from_ns = trace__since_start_ns(feed->trace, span->tick);
     if (cause)
@@ -127,6 +160,15 @@ static void point(struct span_taker *taker, uint32_t thread, uint64_t tick,
     const struct span_enter point = enter_of(feed, thread, tick, event, object);
     if (feed->exporter->point)
         feed->exporter->point(&feed->export, thread, &point);
+}
+
+static void mark(struct span_taker *taker, uint32_t thread, uint64_t tick,
+                 const struct event *event, const struct sync_object *object, uint32_t weight)
+{
+    struct span_feed *feed = feed_of(taker);
+    struct span_enter mark = enter_of(feed, thread, tick, event, object);
+    mark.weight = weight;
+    feed->exporter->mark(&feed->export, thread, &mark);
 }
 
 /* ---- what belongs to them -------------------------------------------------------------------- */
@@ -180,15 +222,6 @@ static void released(struct span_taker *taker, uint32_t thread, uint64_t tick,
                                 trace__since_start_ns(feed->trace, since));
 }
 
-static void gave(struct span_taker *taker, uint32_t thread, uint64_t tick,
-                 const struct sync_object *object, uint64_t first, uint32_t count)
-{
-    struct span_feed *feed = feed_of(taker);
-    if (feed->exporter->give)
-        feed->exporter->give(&feed->export, thread, ns_of(feed, tick), object_of(feed, object),
-                             first, count);
-}
-
 static const struct span_taker taker_of_feed = {.entered = entered,
                                                 .left = left,
                                                 .point = point,
@@ -196,8 +229,7 @@ static const struct span_taker taker_of_feed = {.entered = entered,
                                                 .began = began,
                                                 .ended = ended,
                                                 .held = held,
-                                                .released = released,
-                                                .gave = gave};
+                                                .released = released};
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
@@ -317,6 +349,7 @@ int span_feed__tell(const struct report *report, const struct span_request *requ
                    .remarks = remarks},
         .names = span_names__new(report),
     };
+    feed.taker.mark = exporter->mark ? mark : NULL;
     feed.counters = counters_of(&feed, &run);
     if (exporter->begin)
         exporter->begin(&feed.export);

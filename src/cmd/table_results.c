@@ -18,10 +18,14 @@ static int keep_sentence(struct table_results *results, const struct error *erro
     return 0;
 }
 
+/* All tables together are made of any run: what a replay keeps in memory would grow with it. */
+#define REPLAYED_MOST 1000000u
+
 static int make_whatif(struct table_results *results)
 {
     struct error error;
-    if (whatif_session__open(&results->whatif, &results->loaded.report, UINT64_MAX, &error) < 0)
+    uint64_t most = results->is_lenient ? REPLAYED_MOST : UINT64_MAX;
+    if (whatif_session__open(&results->whatif, &results->loaded.report, most, &error) < 0)
         return results->is_lenient ? keep_sentence(results, &error) : failed(&error);
     results->has_whatif = true;
     whatif_session__ask_about_all(&results->whatif, true);
@@ -100,17 +104,27 @@ static void fill_reports(struct table_results *results)
                                   .options = &results->outline_options};
     results->points =
         (struct points_report){report, run__result(run, &outliers_analysis), NULL, SIZE_MAX};
+    results->memory =
+        (struct memory_report){.report = report, .use = run__result(run, &memory_analysis)};
+    results->place = (struct place_report){.report = report,
+                                           .use = run__result(run, &memory_analysis),
+                                           .placement = run__result(run, &placement_analysis)};
+    results->mpi = (struct mpi_report){.report = report, .use = run__result(run, &mpi_analysis)};
+    results->openmp =
+        (struct openmp_report){.report = report, .use = run__result(run, &openmp_analysis)};
     if (results->has_whatif)
         results->whatif_view = whatif_session__view(&results->whatif);
 }
 
 static int make(const char *directory, const struct table_source *const *sources,
-                enum class_view view, struct table_results *results)
+                enum class_view view, const struct part_asked *part, struct table_results *results)
 {
     int status = loaded__open(directory, &results->loaded);
     if (status)
         return status;
-    status = analyse(sources, view, results);
+    status = loaded__cut(&results->loaded, part);
+    if (status == 0)
+        status = analyse(sources, view, results);
     if (status)
         table_results__free(results);
     else
@@ -122,13 +136,14 @@ int table_results__make(const char *directory, const struct table_source *const 
                         enum class_view view, struct table_results *results)
 {
     *results = (struct table_results){.outline = NULL};
-    return make(directory, sources, view, results);
+    return make(directory, sources, view, &(struct part_asked){0}, results);
 }
 
-int table_results__make_all(const char *directory, struct table_results *results)
+int table_results__make_all(const char *directory, const struct part_asked *part,
+                            struct table_results *results)
 {
     *results = (struct table_results){.is_lenient = true};
-    return make(directory, table_sources, CLASSES_BY_STRUCTURE, results);
+    return make(directory, table_sources, CLASSES_BY_STRUCTURE, part, results);
 }
 
 static bool has(const struct table_results *results, const struct table_source *source)
@@ -157,7 +172,11 @@ struct table_rows table_results__rows(const struct table_results *results,
                                           &results->points,
                                           &results->whatif_view,
                                           run__result(run, &wall_ledger_analysis),
-                                          run__result(run, &longest_analysis)};
+                                          run__result(run, &longest_analysis),
+                                          &results->memory,
+                                          &results->place,
+                                          &results->openmp,
+                                          &results->mpi};
     return source->rows(&subject);
 }
 

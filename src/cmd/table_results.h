@@ -22,6 +22,10 @@ struct table_results {
     struct locks_report locks; /* what follows is of these results, for the rows */
     struct structure_report structure;
     struct points_report points;
+    struct memory_report memory;
+    struct place_report place;
+    struct openmp_report openmp;
+    struct mpi_report mpi;
     struct whatif_view whatif_view;
 };
 
@@ -29,8 +33,10 @@ struct table_results {
  * sentence, and there is nothing to be freed. */
 int table_results__make(const char *directory, const struct table_source *const *sources,
                         enum class_view view, struct table_results *results);
-/* All tables that can be made of the trace: see table_results__rows_if_any. */
-int table_results__make_all(const char *directory, struct table_results *results);
+/* All tables that can be made of that part of the trace: see table_results__rows_if_any.
+ * EXIT_USAGE: there is no such part. */
+int table_results__make_all(const char *directory, const struct part_asked *part,
+                            struct table_results *results);
 /* Of one of these tables. Texts may be those of the results, which outlive the rows. */
 struct table_rows table_results__rows(const struct table_results *results,
                                       const struct table_source *source);

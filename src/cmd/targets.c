@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,8 +167,48 @@ static int resolve_function(const struct asked *asked, const struct report *repo
     return -EINVAL;
 }
 
-int asked__resolve(const struct asked *asked, const struct report *report, struct vec *changes,
-                   struct lock_target *lock, struct error *error)
+/* ---- parallel regions ------------------------------------------------------------------------ */
+
+static const struct parallel_region *find_region(const char *target, const struct report *report,
+                                                 const struct openmp_use *openmp)
+{
+    size_t rank = 0;
+    if (openmp)
+        VEC_EACH (region, &openmp->regions, const struct parallel_region)
+            if (parallel_region__is(report, region, ++rank, target))
+                return region;
+    return NULL;
+}
+
+static int resolve_region(const struct asked *asked, const struct report *report,
+                          const struct openmp_use *openmp, struct vec *changes, struct error *error)
+{
+    const struct parallel_region *region = find_region(asked->target, report, openmp);
+    if (!region)
+        return error__set(error, -EINVAL,
+                          "%s: no parallel region is '%s'; heurt openmp lists those there are",
+                          asked->option, asked->target);
+    struct change change = {.type = asked->type,
+                            .process = region->process,
+                            .factor = 1,
+                            .sites = region->sites.items,
+                            .site_count = region->sites.count};
+    if (asked->is_shared)
+        change.factor = parallel_region__unevenness(openmp, region, asked->count);
+    if (isnan(change.factor))
+        return error__set(
+            error, -EINVAL,
+            "%s: what the iterations of this region's loops cost was not told, as its "
+            "threads ask for no chunks, or these are too short; --balance %s tells "
+            "what is gained at most",
+            asked->option, asked->target);
+    vec__push(changes, &change);
+    return 0;
+}
+
+int asked__resolve(const struct asked *asked, const struct report *report,
+                   const struct openmp_use *openmp, struct vec *changes, struct lock_target *lock,
+                   struct error *error)
 {
     const struct change change = {.type = asked->type,
                                   .pattern = asked->target,
@@ -175,6 +216,8 @@ int asked__resolve(const struct asked *asked, const struct report *report, struc
                                   .count = asked->count};
     if (asked->of == ASKED_OF_LOCK)
         return resolve_lock(asked, report, changes, lock, error);
+    if (asked->of == ASKED_OF_REGION)
+        return resolve_region(asked, report, openmp, changes, error);
     if (asked->of == ASKED_OF_CLASS)
         return resolve_rank(asked, report, changes, error);
     if (asked->type == CHANGE_REMOVE)

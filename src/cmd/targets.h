@@ -6,6 +6,7 @@
 #define HEURT_CMD_TARGETS_H
 
 #include "cmd/changes.h"
+#include "present/openmp/openmp_screens.h"
 #include "present/present.h"
 
 /* A mutex, reader-writer lock or spin lock. */
@@ -21,8 +22,10 @@ struct vec targets__locks(const struct report *report);
 
 /* Adds the changes (struct change). -EINVAL with a sentence when there is no such class, function
  * or lock, or a name means several; it lists them then. The lock is told to *lock when the change
- * is to one lock (else its classes stay 0). */
-int asked__resolve(const struct asked *asked, const struct report *report, struct vec *changes,
-                   struct lock_target *lock, struct error *error);
+ * is to one lock (else its classes stay 0). openmp: for changes of regions, kept by them; NULL:
+ * there are none. */
+int asked__resolve(const struct asked *asked, const struct report *report,
+                   const struct openmp_use *openmp, struct vec *changes, struct lock_target *lock,
+                   struct error *error);
 
 #endif

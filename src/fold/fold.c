@@ -72,9 +72,11 @@ static void divide(uint64_t duration, const struct open_span *span, enum compone
     bool waits = component != COMPONENT_RUNNING;
     for (unsigned i = 0; i < COMPONENTS; i++) {
         KEEP_LOOP();
-        /* Waits within a wait are part of it. */
+        /* Waits within a wait are part of it. Who asks again and again for a message, as MPI does,
+         * misses nothing while it has no CPU. */
         bool is_told = i < PARTS && span->parted &&
-                       (!waits || i == COMPONENT_PAGE_FAULT || i == COMPONENT_RUNNABLE);
+                       (!waits || i == COMPONENT_PAGE_FAULT ||
+                        (i == COMPONENT_RUNNABLE && component != COMPONENT_MESSAGE));
         components[i] = is_told ? take(&left, span->parts[i]) : 0;
     }
     if (!waits)

@@ -20,6 +20,9 @@ enum component class_kind__component(enum class_kind kind)
         return COMPONENT_SLEEP;
     case CLASS_FAULT:
         return COMPONENT_PAGE_FAULT;
+    case CLASS_MESSAGE:
+    case CLASS_MPI:
+        return COMPONENT_MESSAGE;
     case CLASS_JOIN:
     case CLASS_PIPE:
     case CLASS_POLL:
@@ -43,6 +46,7 @@ bool class_kind__waits_for_threads(enum class_kind kind)
     case CLASS_YIELD:
     case CLASS_FUTEX:
     case CLASS_FAULT:
+    case CLASS_MESSAGE:
         return true;
     default:
         return false;
@@ -86,6 +90,16 @@ static enum class_kind kind_of_sleep(uint32_t how)
     return how == HEURT_SLEEP_YIELD || how & HEURT_SLEEP_POLLS ? CLASS_YIELD : CLASS_SLEEP;
 }
 
+/* Whoever receives, completes, probes or comes to a collective waits for others; who sends may. */
+static enum class_kind kind_of_message_call(uint32_t call)
+{
+    bool waits = (call >= HEURT_CALL_RECV && call <= HEURT_CALL_SENDRECV_REPLACE &&
+                  call != HEURT_CALL_IRECV && call != HEURT_CALL_IMRECV) ||
+                 (call >= HEURT_CALL_PROBE && call <= HEURT_CALL_TESTSOME) ||
+                 (call >= HEURT_CALL_BARRIER && call <= HEURT_CALL_NEIGHBOURS);
+    return waits ? CLASS_MESSAGE : CLASS_MPI;
+}
+
 enum class_kind call__kind(const struct event *event)
 {
     if (event->words < (call__has_size(event->id) ? 3 : 2))
@@ -113,6 +127,8 @@ enum class_kind call__kind(const struct event *event)
         return CLASS_MEMORY_MAP;
     case HEURT_EVENT_FAULT:
         return CLASS_FAULT;
+    case HEURT_EVENT_MESSAGE_CALL:
+        return kind_of_message_call(HEURT_SITE_HOW(event->payload[0]));
     default:
         return CLASS_KINDS;
     }

@@ -29,8 +29,10 @@ enum class_kind {
     CLASS_YIELD,
     CLASS_FUTEX,
     CLASS_MEMORY_MAP,
-    CLASS_FAULT, /* page faults at one instruction */
-    CLASS_LOOP,  /* iterations of a loop that the recorder marked */
+    CLASS_FAULT,   /* page faults at one instruction */
+    CLASS_LOOP,    /* iterations of a loop that the recorder marked */
+    CLASS_MESSAGE, /* calls of MPI that wait for other ranks */
+    CLASS_MPI,     /* its other calls */
     CLASS_KINDS
 };
 
@@ -81,7 +83,7 @@ static inline bool call__has_size(uint32_t id)
 static inline bool call__has_subject(uint32_t id)
 {
     return id != HEURT_EVENT_SLEEP && id != HEURT_EVENT_JOIN && id != HEURT_EVENT_MEMORY_MAP &&
-           id != HEURT_EVENT_FAULT;
+           id != HEURT_EVENT_FAULT && id != HEURT_EVENT_MESSAGE_CALL;
 }
 
 #define CALL_KEY_WORDS 3

@@ -229,13 +229,33 @@ static bool read_object(struct reading *reading, struct definition_body body)
     return object.name;
 }
 
+/* Rows of one size: what is left of the body. */
+static bool read_rows(struct vec *rows, struct definition_body body)
+{
+    size_t count = (size_t)(body.end - body.at) / rows->item_bytes;
+    if (count)
+        memcpy(vec__extend(rows, count), body.at, count * rows->item_bytes);
+    return true;
+}
+
 static bool read_samples(struct reading *reading, struct definition_body body)
 {
-    struct vec *samples = &reading->trace->samples;
-    size_t count = (size_t)(body.end - body.at) / sizeof(struct heurt_sample);
-    if (count)
-        memcpy(vec__extend(samples, count), body.at, count * sizeof(struct heurt_sample));
-    return true;
+    return read_rows(&reading->trace->samples, body);
+}
+
+static bool read_placed(struct reading *reading, struct definition_body body)
+{
+    return read_rows(&reading->trace->placed, body);
+}
+
+static bool read_pages(struct reading *reading, struct definition_body body)
+{
+    return read_rows(&reading->trace->pages, body);
+}
+
+static bool read_answers(struct reading *reading, struct definition_body body)
+{
+    return read_rows(&reading->trace->answers, body);
 }
 
 static bool (*const readers[])(struct reading *, struct definition_body) = {
@@ -245,6 +265,8 @@ static bool (*const readers[])(struct reading *, struct definition_body) = {
     [HEURT_DEFINITION_NOTE] = read_note,         [HEURT_DEFINITION_THREAD_NAME] = read_thread_name,
     [HEURT_DEFINITION_LIVE] = read_live,         [HEURT_DEFINITION_OBJECT] = read_object,
     [HEURT_DEFINITION_SAMPLES] = read_samples,   [HEURT_DEFINITION_COSTS] = read_costs,
+    [HEURT_DEFINITION_PLACED] = read_placed,     [HEURT_DEFINITION_PAGES] = read_pages,
+    [HEURT_DEFINITION_ANSWERS] = read_answers,
 };
 
 /* The words of a packed chunk's blocks, one after the other; a damaged one ends them. The memory is
@@ -330,6 +352,24 @@ static void sort_samples(struct trace *trace)
             qsort(trace->samples.items, trace->samples.count, sizeof *samples, by_sampling_time);
             return;
         }
+}
+
+static int by_placing_time(const void *a, const void *b)
+{
+    const struct heurt_placed *x = a, *y = b;
+    return ORDER(x->monotonic_ns, y->monotonic_ns) ?: ORDER(x->tid, y->tid);
+}
+
+static int by_answer_time(const void *a, const void *b)
+{
+    const struct heurt_answer *x = a, *y = b;
+    return ORDER(x->monotonic_ns, y->monotonic_ns) ?: ORDER(x->tid, y->tid);
+}
+
+static int by_page_time(const void *a, const void *b)
+{
+    const struct heurt_page *x = a, *y = b;
+    return ORDER(x->monotonic_ns, y->monotonic_ns);
 }
 
 static int by_process_and_time(const void *a, const void *b)
@@ -497,6 +537,9 @@ void trace__read_definitions(struct trace *trace, const struct vec *chunks)
     }
     sort_modules(&reading);
     sort_samples(trace);
+    vec__sort(&trace->placed, by_placing_time);
+    vec__sort(&trace->answers, by_answer_time);
+    vec__sort(&trace->pages, by_page_time);
     size_t inherited = 0;
     VEC_EACH (process, &trace->processes, struct trace_process)
         inherit(trace, process, &inherited);

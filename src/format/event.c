@@ -47,9 +47,20 @@ static const char *const names[HEURT_EVENT_FUNCTIONS / 2] = {
     NAMED(KERNEL_LOST, "kernel lost"),
     NAMED(INSTRUCTIONS, "instructions"),
     NAMED(INITIALISED, "initialised"),
+    NAMED(ALLOCATED, "allocated"),
+    NAMED(FREED, "freed"),
     NAMED(MEMORY_MAP, "memory map"),
     NAMED(CHANNEL, "channel"),
     NAMED(LOOP_LEFT, "loop left"),
+    NAMED(OPENMP_BEGIN, "openmp begin"),
+    NAMED(OPENMP_END, "openmp end"),
+    NAMED(MESSAGE_CALL, "mpi call"),
+    NAMED(MESSAGE_SENT, "message sent"),
+    NAMED(MESSAGE_AWAITED, "message awaited"),
+    NAMED(MESSAGE_DONE, "request done"),
+    NAMED(MESSAGE_COLLECTIVE, "collective operation"),
+    NAMED(MESSAGE_COMMUNICATOR, "communicator"),
+    NAMED(MESSAGE_RANK, "rank"),
 #undef NAMED
 };
 
@@ -62,7 +73,14 @@ const char *event__name(uint32_t id)
 static const char *const io_names[] = {HEURT_IO_TABLE(NAMED)};
 static const char *const sleep_names[] = {HEURT_SLEEP_TABLE(NAMED)};
 static const char *const memory_map_names[] = {HEURT_MEMORY_MAP_TABLE(NAMED)};
+static const char *const openmp_names[] = {HEURT_OPENMP_TABLE(NAMED)};
 #undef NAMED
+#define NAMED(name, call, family, text) [call] = text,
+static const char *const message_call_names[] = {HEURT_MESSAGE_CALL_TABLE(NAMED)};
+#undef NAMED
+#define FAMILY(name, call, family, text) [call] = HEURT_MESSAGE_##family,
+static const uint8_t message_families[] = {HEURT_MESSAGE_CALL_TABLE(FAMILY)};
+#undef FAMILY
 
 #define NAME_OF(names, call) \
     ((size_t)(call) < sizeof(names) / sizeof *(names) && (names)[call] ? (names)[call] : "?")
@@ -80,6 +98,21 @@ const char *sleep__name(enum heurt_sleep call)
 const char *memory_map__name(enum heurt_memory_map call)
 {
     return NAME_OF(memory_map_names, call);
+}
+
+const char *openmp__name(enum heurt_openmp what)
+{
+    return NAME_OF(openmp_names, what);
+}
+
+const char *message_call__name(uint32_t call)
+{
+    return NAME_OF(message_call_names, call);
+}
+
+enum heurt_message_family message_call__family(uint32_t call)
+{
+    return call < sizeof message_families ? message_families[call] : HEURT_MESSAGE_OTHER;
 }
 
 bool event__is_span(uint32_t id)

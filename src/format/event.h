@@ -30,6 +30,12 @@ static inline uint64_t event__whole_tick(uint64_t before, uint64_t word)
     return before + (uint64_t)(difference >> HEURT_ID_BITS);
 }
 
+/* What the kernel tells of a thread when that is over: its tick is that of another clock. */
+static inline bool event__is_told_late(uint32_t id)
+{
+    return id == HEURT_EVENT_OFF_CPU || id == HEURT_EVENT_FAULT;
+}
+
 static inline uint32_t event__id(uint64_t word)
 {
     return word & ((1u << HEURT_ID_BITS) - 1);

@@ -65,7 +65,8 @@ struct kernel_cursor {
     bool has, given;
     uint64_t first[1]; /* payload of KERNEL: the CPU */
     uint64_t clipped[CUT_WORDS];
-    struct event recorded; /* the thread's own next event */
+    uint64_t parted[CUT_WORDS]; /* of what comes before a leave that was told late */
+    struct event recorded;      /* the thread's own next event */
     bool has_recorded;
 };
 
@@ -168,6 +169,38 @@ static bool is_kernels_turn(const struct kernel_cursor *cursor)
     return kernel->tick < recorded->tick;
 }
 
+/* Whether the thread's next event is a leave at a time at which it was off the CPU: it was told
+ * when the thread was back, and what is off is of two waits, one after the other. */
+static bool is_cut_by_leave(const struct kernel_cursor *cursor)
+{
+    const struct event *recorded = &cursor->recorded;
+    return cursor->has && cursor->has_recorded && cursor->event.id == HEURT_EVENT_OFF_CPU &&
+           recorded->id & 1 && recorded->tick > cursor->begin + cursor->slack &&
+           recorded->tick + cursor->slack < cursor->event.tick;
+}
+
+/* The part of what is off that is before the leave; what is left is behind it. A thread that was
+ * blocked wanted a CPU at the end of it. */
+static struct event part_before_leave(struct kernel_cursor *cursor)
+{
+    struct event first = cursor->event;
+    uint64_t how = HEURT_SITE_HOW(first.payload[0]), cpu = HEURT_SITE_HOW(first.payload[1]);
+    uint64_t runnable = HEURT_SITE_ADDRESS(first.payload[1]), until = cursor->recorded.tick;
+    uint64_t ticks = until - cursor->begin, left = first.tick - until;
+    uint64_t wanted = runnable == HEURT_NOT_KNOWN || runnable < left ? runnable : left;
+    uint64_t before = runnable == HEURT_NOT_KNOWN ? runnable : runnable - wanted;
+    for (uint32_t i = 0; i < first.words; i++)
+        cursor->parted[i] = cursor->clipped[i] = first.payload[i];
+    cursor->parted[0] = HEURT_OFF(ticks, how);
+    cursor->parted[1] = HEURT_BACK(before, cpu);
+    cursor->clipped[0] = HEURT_OFF(left, how);
+    cursor->clipped[1] = HEURT_BACK(wanted, cpu);
+    cursor->event.payload = cursor->clipped;
+    cursor->begin = first.tick = until;
+    first.payload = cursor->parted;
+    return first;
+}
+
 /* Before this tick is_kernels_turn is true of no recorded event. 0: it has to be asked. */
 static uint64_t recorded_until(const struct kernel_cursor *cursor)
 {
@@ -175,7 +208,7 @@ static uint64_t recorded_until(const struct kernel_cursor *cursor)
         return 0;
     if (!cursor->has)
         return cursor->behind;
-    return cursor->event.tick > cursor->slack ? cursor->event.tick - cursor->slack : 0;
+    return cursor->begin > cursor->slack ? cursor->begin - cursor->slack : 0;
 }
 
 bool kernel_cursor__next(struct kernel_cursor *cursor, struct trace_cursor *recorded, bool taken,
@@ -188,6 +221,11 @@ bool kernel_cursor__next(struct kernel_cursor *cursor, struct trace_cursor *reco
     else if (!cursor->has_recorded)
         taken = trace_cursor__next_recorded(recorded, &cursor->recorded);
     cursor->has_recorded |= taken;
+    if (is_cut_by_leave(cursor)) {
+        *event = part_before_leave(cursor);
+        recorded->recorded_until = 0;
+        return true;
+    }
     bool is_kernels = is_kernels_turn(cursor), has = is_kernels || cursor->has_recorded;
     *event = is_kernels ? cursor->event : cursor->recorded;
     cursor->given = is_kernels;

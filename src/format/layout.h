@@ -4,6 +4,7 @@
  *
  *     heurt.data/events      this file's structs, memory-mapped by every recorded process
  *     heurt.data/symbols     names of the addresses in it (JSON, made when the run has ended)
+ *     heurt.data/machine.xml the machine as hwloc describes it: for lstopo and its like
  *     heurt.data/session     while it is recorded: the session header as the recorder wrote it, for
  *                            processes, which believe nothing that another one can write
  *     heurt.data/socket      while it is recorded: where the recorder answers (plan_layout.h)
@@ -31,7 +32,7 @@
 
 #define HEURT_MAGIC "heurt\r\n\x1a"             /* 8 bytes, no terminator */
 #define HEURT_CHUNK_MAGIC 0x6b6e686374727565ull /* "eurtchnk" */
-#define HEURT_VERSION 9u
+#define HEURT_VERSION 11u
 #define HEURT_UNIT_BYTES 4096u
 #define HEURT_SPACE_MIN (128ull << 20) /* in less a program is left alone: it needs all of it */
 #define HEURT_SPACE_PART 8u            /* of a limited address space the trace takes at most 1/8 */
@@ -40,6 +41,7 @@
 #define HEURT_SYMBOLS_FILE "symbols"
 #define HEURT_RULES_FILE "rules"
 #define HEURT_SCREENS_FILE "screens"
+#define HEURT_MACHINE_FILE "machine.xml"
 #define HEURT_SESSION_FILE "session"
 #define HEURT_SOCKET_FILE "socket"
 
@@ -50,15 +52,6 @@
  * of so many bytes: what the program has on its stack then has its place within a page. */
 #define HEURT_PAD "HEURT_PAD"
 #define HEURT_PAD_BYTES 4096u
-
-/* How the names of libraries begin that insist on being the first one that is loaded: a program
- * that needs one gets it in LD_PRELOAD in front of the runtime. */
-#define HEURT_FIRST_LIBRARIES                                                         \
-    {                                                                                 \
-        "libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so", "libclang_rt.asan", \
-            "libclang_rt.tsan", "libclang_rt.lsan", "libclang_rt.hwasan"              \
-    }
-#define HEURT_LIBRARY_NAME_MAX 64 /* longer names are not looked at */
 
 enum heurt_clock {
     HEURT_CLOCK_TSC = 1,       /* ticks of an invariant time-stamp counter */
@@ -90,6 +83,9 @@ enum heurt_session_flag {
     HEURT_SESSION_RAW_STACKS = 1u << 10,        /* stacks are kept as they are, not their addresses
                                                    alone */
     HEURT_SESSION_SAMPLE_SEMAPHORES = 1u << 11, /* the budget holds for semaphores, too */
+    HEURT_SESSION_OBJECTS = 1u << 12, /* tell what memory the program gets: ALLOCATED, FREED */
+    HEURT_SESSION_TIMERS = 1u << 13,  /* the kernel refuses samples: threads have timers that
+                                         interrupt them, and write SAMPLES chunks */
 };
 
 #define HEURT_TOO_FREQUENT_SLOTS 64
@@ -139,7 +135,9 @@ struct heurt_session {
     uint64_t system_ns; /* of cpu_ns, in the kernel */
     uint64_t faults;    /* page faults; 0: not known */
     uint64_t
-        others_ns; /* CPU time that all others had meanwhile, but the recorder; ~0: not known */
+        others_ns;     /* CPU time that all others had meanwhile, but the recorder; ~0: not known */
+    uint32_t timer_us; /* (atomic) with TIMERS: CPU time of a thread from sample to sample */
+    uint32_t reserved;
 };
 
 enum heurt_chunk_kind {
@@ -150,6 +148,9 @@ enum heurt_chunk_kind {
     HEURT_CHUNK_FREE = 4,   /* given back by its thread; may be claimed again */
     HEURT_CHUNK_KERNEL = 5, /* lives of threads and what the kernel told of them: runs; packed, it
                                is of one thread, and its life is in reserved */
+    HEURT_CHUNK_SAMPLES =
+        6,                  /* while it is recorded, a ring of a process: struct heurt_timed_ring */
+    HEURT_CHUNK_COUNTS = 7, /* accesses that a thread counted (access_layout.h); never packed */
     HEURT_CHUNK_PACKED = 1u << 8, /* added to the kind of a chunk that holds blocks of it */
 };
 
@@ -200,6 +201,34 @@ struct heurt_run {
     struct heurt_life life;
 };
 
+/* ---- samples that a program takes of itself -------------------------------------------------- */
+
+/* Where a thread was when its timer interrupted it. */
+struct heurt_timed_sample {
+    uint64_t number; /* (atomic) of the sample, from 1; stored last, 0 before the rest is written */
+    uint64_t monotonic_ns;
+    uint64_t weight_ns; /* of CPU time since the one before it of the thread */
+    uint64_t instruction;
+    uint64_t registers[16]; /* as the processor numbers them */
+    uint32_t tid, reserved;
+};
+
+#define HEURT_RING_UNITS 32u
+#define HEURT_TIMER_VALUE 0x7472756568ll /* of these timers' signals (sigev_value): "heurt" */
+
+/* Behind the header of a SAMPLES chunk of HEURT_RING_UNITS: sample n is at (n - 1) modulo their
+ * number, which is as many as have room. The recorder takes them out before they are written over;
+ * when the run has ended it makes the chunk a FREE one. */
+struct heurt_timed_ring {
+    uint64_t taken; /* (atomic) numbers that were given */
+    uint64_t reserved[7];
+    struct heurt_timed_sample samples[];
+};
+#define HEURT_RING_SAMPLES                                               \
+    ((HEURT_RING_UNITS * HEURT_UNIT_BYTES - sizeof(struct heurt_chunk) - \
+      sizeof(struct heurt_timed_ring)) /                                 \
+     sizeof(struct heurt_timed_sample))
+
 /* ---- definitions ----------------------------------------------------------------------------- */
 
 enum heurt_definition_type {
@@ -215,6 +244,9 @@ enum heurt_definition_type {
     HEURT_DEFINITION_OBJECT = 10,     /* struct heurt_object_name, then its name \0 */
     HEURT_DEFINITION_SAMPLES = 11,    /* a row of struct heurt_sample */
     HEURT_DEFINITION_COSTS = 12,      /* struct heurt_process_costs */
+    HEURT_DEFINITION_PLACED = 20,     /* a row of struct heurt_placed */
+    HEURT_DEFINITION_PAGES = 21,      /* a row of struct heurt_page */
+    HEURT_DEFINITION_ANSWERS = 22,    /* a row of struct heurt_answer */
 };
 
 /* How the reason of a refusal begins when the function was recorded until then. */
@@ -377,7 +409,8 @@ struct heurt_sample {
     uint32_t pid, tid;
     uint32_t weight_ns;         /* CPU time that it stands for */
     uint8_t access : 4;         /* enum heurt_access */
-    uint8_t region : 4;         /* enum heurt_region */
+    uint8_t region : 3;         /* enum heurt_region */
+    uint8_t is_worked_out : 1;  /* of the address: a word that it is made of was read later */
     uint8_t bytes;              /* that are accessed, 255 at most */
     uint16_t loop_instructions; /* of the counted loop that it is in, 65535 at most; 0: in none */
     uint32_t iterations;        /* of that loop since the thread's last sample; 0: not known */
@@ -492,13 +525,32 @@ struct heurt_thread_name {
     /* SITE(enum heurt_memory_map), address, bytes | result; in programs with several threads,    \
      * which wait there for the one lock that the kernel has for a process's memory map */         \
     SPAN(MEMORY_MAP, 66, 3, 1)                                                                     \
+    /* memory that the program got: SITE(enum heurt_allocation), address, bytes and context. One that is \
+     * drawn of many (HEURT_ALLOCATION_DRAWN) stands for HEURT_ALLOCATION_EVERY / bytes of its size */          \
+    POINT(ALLOCATED, 70, 3)                                                                        \
+    /* just before it is given back, or moved: the address. Only of what ALLOCATED told */              \
+    POINT(FREED, 72, 1)                                                                            \
     /* from here on the process's descriptor is an end of channels: descriptor | enum                \
      * heurt_descriptor << 32; what is read from it comes from the channel, what is written to it   \
      * goes to the channel (0: not known; or HEURT_CHANNEL_MEETS) */                                \
     POINT(CHANNEL, 68, 3)                                                                          \
     /* the innermost open occurrence of that loop (its even id) was left without a mark: it and    \
      * what is open inside of it are no occurrences */                                             \
-    POINT(LOOP_LEFT, 80, 1)
+    POINT(LOOP_LEFT, 80, 1)                                                                        \
+    /* OpenMP: a region, a loop … begins on this thread: SITE(enum heurt_openmp), two figures that       \
+     * the enum tells. The site of a region and of tasks is that of their function, plus one */                                                                                 \
+    POINT(OPENMP_BEGIN, 82, 3)                                                                     \
+    /* It ends, or has ended and began so many ticks ago: SITE(enum heurt_openmp), ticks (0: there was   \
+     * a begin), two figures */                                                                          \
+    POINT(OPENMP_END, 84, 4)                                                                           \
+    /* MPI (message_layout.h). A call: SITE(enum heurt_message_call), communicator, bytes | result */    \
+    SPAN(MESSAGE_CALL, 86, 3, 1)                                                                         \
+    POINT(MESSAGE_SENT, 88, 3)                                                                           \
+    POINT(MESSAGE_AWAITED, 90, 3)                                                                        \
+    POINT(MESSAGE_DONE, 92, 3)                                                                           \
+    POINT(MESSAGE_COLLECTIVE, 94, 3)                                                                     \
+    POINT(MESSAGE_COMMUNICATOR, 96, 3)                                                                   \
+    POINT(MESSAGE_RANK, 98, 2)
 /* clang-format on */
 
 enum heurt_event_id {
@@ -592,6 +644,24 @@ enum heurt_object {
     HEURT_OBJECT_SEMAPHORE = 4,
     HEURT_OBJECT_BARRIER = 5,
 };
+
+/* Which call got the memory that ALLOCATED tells of. */
+enum heurt_allocation {
+    HEURT_ALLOCATION_MALLOC = 0, /* and its kin */
+    HEURT_ALLOCATION_CALLOC = 1,
+    HEURT_ALLOCATION_REALLOC = 2, /* what was there before is gone */
+    HEURT_ALLOCATION_NEW = 3,     /* of C++ */
+    HEURT_ALLOCATION_MMAP = 4,
+    HEURT_ALLOCATION_NAMED = 5, /* heurt_object: the process's objects have its name */
+};
+#define HEURT_ALLOCATION_DRAWN 0x100u /* beside the kind: one of all that were not told whole; */
+#define HEURT_ALLOCATION_EVERY (1u << 18) /* of each so many bytes of these, one byte is drawn */
+/* The stack just before has its tick. Those of one site and context were called alike, most likely.
+ */
+#define HEURT_ALLOCATION_STACK 0x200u
+#define HEURT_ALLOCATION_KIND(site_word) (HEURT_SITE_HOW(site_word) & 0xffu)
+#define HEURT_ALLOCATION_BYTES(bytes_word) ((bytes_word)&0xffffffffffffull)
+#define HEURT_ALLOCATION_CONTEXT(bytes_word) ((uint16_t)((bytes_word) >> 48)) /* 0: not told */
 
 /* What a descriptor leads to. */
 enum heurt_descriptor {
@@ -713,87 +783,12 @@ struct heurt_packed_block {
     uint32_t reserved;
 };
 
-/* ---- aggregates ------------------------------------------------------------------------------ */
-
-/* In an aggregated run a thread's events are folded into its classes whenever its chunk is full,
- * and the chunk is started again, with the same sequence number. What they come to stands in the
- * thread's AGGREGATES chunks and is changed in place: a row of records, one behind the other in the
- * chunks' order. All of it is so at any moment that a reader may go on with the fold where the
- * program was ended.
- *
- * The words of the fold are structs of src/analysis: fold.h tells what they mean. */
-enum heurt_record_type {
-    HEURT_RECORD_THREAD = 1,    /* struct heurt_thread_record; the first one of its thread */
-    HEURT_RECORD_CLASS = 2,     /* struct heurt_class_record */
-    HEURT_RECORD_HISTOGRAM = 3, /* struct heurt_histogram_record */
-    HEURT_RECORD_SPANS = 4,     /* struct heurt_spans_record, then spans; the last one is valid */
-    HEURT_RECORD_STACK = 5,     /* struct heurt_stack_record, then payload words of a STACK event */
-};
-
-/* In front of every record; type is stored last, and 0 is the end. */
-struct heurt_record {
-    uint32_t bytes; /* with this header, a multiple of 8 */
-    uint32_t type;  /* enum heurt_record_type */
-};
-
-#define HEURT_FOLD_STATE_WORDS 31 /* struct fold_state */
-#define HEURT_CLASS_SUMS_WORDS 36 /* struct class_sums */
-#define HEURT_OPEN_SPAN_WORDS 16  /* struct open_span */
-#define HEURT_BLOCK_BUCKETS 32    /* HISTOGRAM_BLOCK_BUCKETS */
-
-struct heurt_thread_record {
-    struct heurt_record record;
-    uint64_t start_tick; /* of THREAD_START */
-    uint64_t end_tick;   /* of the last event that is folded */
-    uint64_t ended;      /* 1: that was THREAD_END, which told: */
-    uint64_t cpu_ns;
-    uint64_t runnable_ns;
-    uint64_t folded_sequence; /* the chunk up to which events are folded, */
-    uint64_t folded_words;    /* and how many of its words behind its header */
-    uint64_t merged_threads;  /* > 0: no thread, but so many that have ended; */
-    uint64_t merged_ticks;    /* so long did they live in all */
-    uint64_t refused;         /* occurrences whose class found no room */
-    uint64_t state[HEURT_FOLD_STATE_WORDS];
-};
-
-enum heurt_class_flag {
-    HEURT_CLASS_INNER = 1u << 0, /* occurrences of the class of that function and these arguments
-                                    inside of ones with other arguments */
-    HEURT_CLASS_OTHER = 1u << 1, /* of all classes of a kind that found no room; payload: the kind
-                                    (enum class_kind in src/fold/kinds.h) */
-};
-
-/* A class on the thread, told by the event that it was first seen with. */
-struct heurt_class_record {
-    struct heurt_record record;
-    uint32_t number; /* 0, 1, 2 … in the thread */
-    uint32_t flags;  /* enum heurt_class_flag */
-    uint64_t tick;
-    uint32_t id; /* even */
-    uint32_t words;
-    uint64_t payload[HEURT_ARGUMENTS_MAX];
-    uint64_t sums[HEURT_CLASS_SUMS_WORDS];
-};
-
-struct heurt_histogram_record {
-    struct heurt_record record;
-    uint32_t number; /* of the class */
-    uint32_t block;
-    uint64_t counts[HEURT_BLOCK_BUCKETS];
-};
-
-struct heurt_spans_record {
-    struct heurt_record record;
-    uint64_t capacity;
-};
-
-struct heurt_stack_record {
-    struct heurt_record record;
-    uint32_t number; /* of the class */
-    uint32_t words;
-    uint64_t tick;
-};
-
+#include "format/aggregate_layout.h"
+#include "format/answer_layout.h"
+#include "format/first_libraries.h"
+#include "format/message_layout.h"
+#include "format/openmp_layout.h"
+#include "format/placed_layout.h"
 #include "format/plan_layout.h"
 
 #endif

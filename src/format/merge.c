@@ -16,7 +16,8 @@ struct trace_merge {
     size_t threads;
     struct heap_entry *heap; /* heap[0] is the earliest */
     size_t count;
-    bool given; /* heap[0] was given out: move on before the next */
+    bool given;      /* heap[0] was given out: move on before the next */
+    bool of_threads; /* only what threads wrote themselves */
 };
 
 /* At the same tick the older thread comes first, so that the order is always the same. */
@@ -31,15 +32,18 @@ HEAP_OF(entries, struct heap_entry, is_earlier)
  * earliest of all: a thread's own order stays. */
 static bool advance(struct trace_merge *merge, struct heap_entry *entry)
 {
-    if (!trace_cursor__next(&merge->cursors[entry->thread], &entry->event))
-        return false;
+    do {
+        if (!trace_cursor__next(&merge->cursors[entry->thread], &entry->event))
+            return false;
+    } while (merge->of_threads && event__is_told_late(entry->event.id));
     entry->tick = entry->event.tick;
     return true;
 }
 
-struct trace_merge *trace_merge__start(const struct trace *trace)
+static struct trace_merge *start(const struct trace *trace, bool of_threads)
 {
     struct trace_merge *merge = memory__zeroed(1, sizeof *merge);
+    merge->of_threads = of_threads;
     size_t threads = merge->threads = trace->threads.count;
     merge->cursors = memory__zeroed(threads, sizeof *merge->cursors);
     merge->heap = memory__zeroed(threads, sizeof *merge->heap);
@@ -53,6 +57,16 @@ struct trace_merge *trace_merge__start(const struct trace *trace)
     }
     entries__order(merge->heap, merge->count);
     return merge;
+}
+
+struct trace_merge *trace_merge__start(const struct trace *trace)
+{
+    return start(trace, false);
+}
+
+struct trace_merge *trace_merge__start_of_threads(const struct trace *trace)
+{
+    return start(trace, true);
 }
 
 bool trace_merge__next(struct trace_merge *merge, struct event *event, size_t *thread)

@@ -1,5 +1,6 @@
 #include "base/memory.h"
 #include "base/vec.h"
+#include "base/worker.h"
 #include "format/directory.h"
 #include "format/pack_parts.h"
 
@@ -250,7 +251,7 @@ static void pack_batch(struct packing *packing)
         workers[i] = (struct worker){.packing = packing, .packer = packing->packers[i]};
     }
     while (started < packing->threads && started < packing->pieces.count &&
-           pthread_create(&workers[started].thread, NULL, work, &workers[started]) == 0)
+           worker__start(&workers[started].thread, work, &workers[started]) == 0)
         started++;
     work(&workers[0]);
     for (unsigned i = 1; i < started; i++)
@@ -313,6 +314,7 @@ static int write_as_it_is(struct packing *packing, const struct trace_place *pla
 {
     static const char hole[HEURT_PACKED_UNIT_BYTES];
     if (place->is_unused || (place->chunk && (place->chunk->kind == HEURT_CHUNK_FREE ||
+                                              place->chunk->kind == HEURT_CHUNK_SAMPLES ||
                                               place->chunk->kind == HEURT_CHUNK_KERNEL)))
         return 0;      /* lives follow, each with all of its runs */
     if (!place->chunk) /* one unit of zeroes: a place that could not be understood */

@@ -102,7 +102,9 @@ static void keep_chunk(struct trace *trace, const struct heurt_chunk *chunk, str
         vec__push(&chunks->events, &(struct found_chunk){chunk, *chunk});
     else if (kind == HEURT_CHUNK_KERNEL)
         vec__push(&chunks->kernel, &chunk);
-    else if (kind != HEURT_CHUNK_FREE)
+    else if (kind == HEURT_CHUNK_COUNTS)
+        vec__push(&trace->counted, &chunk);
+    else if (kind != HEURT_CHUNK_FREE && kind != HEURT_CHUNK_SAMPLES)
         trace__mark_damaged(trace, chunk);
 }
 
@@ -431,6 +433,10 @@ static struct trace *new_trace(const void *bytes, size_t size)
     trace->lives = VEC_OF(struct trace_life);
     trace->metas = VEC_OF(struct trace_meta);
     trace->samples = VEC_OF(struct heurt_sample);
+    trace->counted = VEC_OF(const struct heurt_chunk *);
+    trace->placed = VEC_OF(struct heurt_placed);
+    trace->answers = VEC_OF(struct heurt_answer);
+    trace->pages = VEC_OF(struct heurt_page);
     trace->owned = VEC_OF(void *);
     return trace;
 }
@@ -597,6 +603,10 @@ void trace__close(struct trace *trace)
     vec__free(&trace->lives);
     vec__free(&trace->metas);
     vec__free(&trace->samples);
+    vec__free(&trace->counted);
+    vec__free(&trace->placed);
+    vec__free(&trace->answers);
+    vec__free(&trace->pages);
     vec__free(&trace->owned);
     if (trace->damage)
         free(trace->damage->chunks);
@@ -660,6 +670,42 @@ bool trace__is_aggregated(const struct trace *trace)
 const struct vec *trace__samples(const struct trace *trace)
 {
     return &trace->samples;
+}
+
+const struct vec *trace__pages(const struct trace *trace)
+{
+    return &trace->pages;
+}
+
+const struct heurt_placed *trace__placed(const struct trace *trace,
+                                         const struct heurt_sample *sample)
+{
+    uint64_t ns = sample->monotonic_ns;
+    size_t first = VEC_FIRST(placed, &trace->placed, struct heurt_placed,
+                             placed->monotonic_ns > ns ||
+                                 (placed->monotonic_ns == ns && placed->tid >= sample->tid));
+    const struct heurt_placed *found = VEC_AT(&trace->placed, struct heurt_placed, first);
+    return first < trace->placed.count && found->monotonic_ns == ns && found->tid == sample->tid
+               ? found
+               : NULL;
+}
+
+const struct heurt_answer *trace__answer(const struct trace *trace,
+                                         const struct heurt_sample *sample)
+{
+    uint64_t ns = sample->monotonic_ns;
+    size_t first = VEC_FIRST(answer, &trace->answers, struct heurt_answer,
+                             answer->monotonic_ns > ns ||
+                                 (answer->monotonic_ns == ns && answer->tid >= sample->tid));
+    const struct heurt_answer *found = VEC_AT(&trace->answers, struct heurt_answer, first);
+    return first < trace->answers.count && found->monotonic_ns == ns && found->tid == sample->tid
+               ? found
+               : NULL;
+}
+
+bool trace__tells_answers(const struct trace *trace)
+{
+    return trace->answers.count > 0;
 }
 
 const char *trace__meta(const struct trace *trace, const char *key)

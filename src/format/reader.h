@@ -183,6 +183,16 @@ bool trace__is_aggregated(const struct trace *trace);
 
 /* Where threads were when the recorder looked: struct heurt_sample, by time. */
 const struct vec *trace__samples(const struct trace *trace);
+/* Where that one's thread and its page were; NULL: it is not told. Of machines with several nodes
+ * alone, as are pages: struct heurt_page, by time, also of what is beyond a part. */
+const struct heurt_placed *trace__placed(const struct trace *trace,
+                                         const struct heurt_sample *sample);
+const struct vec *trace__pages(const struct trace *trace);
+/* What answered that one's access, as the processor told it; NULL: it did not. And whether it told
+ * that of any. */
+const struct heurt_answer *trace__answer(const struct trace *trace,
+                                         const struct heurt_sample *sample);
+bool trace__tells_answers(const struct trace *trace);
 
 /* The value of the last META definition with that key, or NULL: "command" (arguments joined by \n),
  * "directory", "host", "kernel", "processor", "cpus", "version", "options"; where the program was
@@ -316,6 +326,9 @@ void trace_cursor__stop(struct trace_cursor *cursor);
 /* Walks all threads' events merged by time (a heap of cursors: memory bounded by threads). */
 struct trace_merge;
 struct trace_merge *trace_merge__start(const struct trace *trace); /* trace_merge__free it */
+/* Without what the kernel tells late (event__is_told_late): its clock may be ahead by a
+ * microsecond, and what a thread did meanwhile would come behind what others did. */
+struct trace_merge *trace_merge__start_of_threads(const struct trace *trace);
 /* The next event and the index of its thread in trace__threads. Its payload lives until the next
  * event of the same thread. */
 bool trace_merge__next(struct trace_merge *merge, struct event *event, size_t *thread);
@@ -328,8 +341,11 @@ int trace_process__payload_words(const struct trace_process *process, uint32_t i
 /* "lock wait", "disk", …: the name of a fixed id below HEURT_EVENT_FUNCTIONS, or NULL. */
 const char *event__name(uint32_t id);
 const char *memory_map__name(enum heurt_memory_map call); /* likewise */
-const char *io__name(enum heurt_io call);                 /* "read"; "?" when unknown */
-const char *sleep__name(enum heurt_sleep call);           /* "nanosleep" */
+const char *message_call__name(uint32_t call);            /* "MPI_Send" */
+enum heurt_message_family message_call__family(uint32_t call);
+const char *openmp__name(enum heurt_openmp what); /* "parallel region" */
+const char *io__name(enum heurt_io call);         /* "read"; "?" when unknown */
+const char *sleep__name(enum heurt_sleep call);   /* "nanosleep" */
 bool event__is_span(uint32_t id);
 
 #endif

@@ -32,13 +32,17 @@ struct sample_threads *sample_threads__new(const struct trace *trace)
     return self;
 }
 
+uint64_t sample__tick(const struct trace *trace, const struct heurt_sample *sample)
+{
+    const struct heurt_clock_pair *start = &trace__session(trace)->start;
+    uint64_t ns = sample->monotonic_ns;
+    return start->tick +
+           (ns > start->monotonic_ns ? trace__ticks(trace, ns - start->monotonic_ns) : 0);
+}
+
 uint32_t sample_threads__of(const struct sample_threads *self, const struct heurt_sample *sample)
 {
-    const struct heurt_session *session = trace__session(self->trace);
-    uint64_t start_ns = session->start.monotonic_ns;
-    uint64_t tick = session->start.tick;
-    if (sample->monotonic_ns > start_ns)
-        tick += trace__ticks(self->trace, sample->monotonic_ns - start_ns);
+    uint64_t tick = sample__tick(self->trace, sample);
     uint64_t i = map__get(&self->first_of_tid, &sample->tid, sizeof sample->tid);
     for (; i != MAP_ABSENT && i != UINT32_MAX; i = self->next[i]) {
         const struct trace_thread *thread =

@@ -8,6 +8,8 @@
 
 #include "format/reader.h"
 
+#include <stdbool.h>
+
 #define CACHE_LINE_BYTES 64u
 
 struct sampled_line {
@@ -30,6 +32,15 @@ struct sampled_lines {
 
 struct sampled_lines sampled_lines__find(const struct trace *trace);
 void sampled_lines__free(struct sampled_lines *lines);
+
+/* Whether its access writes, whatever it does besides. */
+static inline bool sample__writes(const struct heurt_sample *sample)
+{
+    return sample->access != HEURT_ACCESS_READ && sample->access != HEURT_ACCESS_SPIN;
+}
+
+/* When it was taken. */
+uint64_t sample__tick(const struct trace *trace, const struct heurt_sample *sample);
 
 /* The thread of a sample: index into trace__threads; UINT32_MAX: it is not known. */
 struct sample_threads;

@@ -6,12 +6,15 @@
  *       "addresses": [[process, address, frame], …],
  *       "variables": [[process, address, frame], …],
  *       "sleeps": [[process, address, asks], …],
+ *       "fields": [[process, instruction, name, type, field, size, offset, is_guess], …],
+ *       "made": [[process, address, type, size, [[offset, bytes, path], …]], …],
  *       "stacks": [[thread, tick, [address, …]], …],
  *       "warnings": ["…"] }
  *
  * function, module and file are indices into texts, inlined_by and frame into frames; file and
  * inlined_by are -1 where there is none, and inlined_by is smaller than the frame's own index.
- * Files of older recordings have no variables. */
+ * Names and types of fields and of what is made are texts themselves. Files of older recordings
+ * have no variables, sleeps, fields or made. */
 #include "format/symbols.h"
 
 #include "base/descriptor.h"
@@ -20,6 +23,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "format/layout.h"
+#include "format/symbol_fields.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,6 +70,7 @@ struct symbols {
     struct vec sleeps;    /* struct sleep_site */
     struct vec stacks;    /* struct stack */
     struct vec warnings;  /* const char * (of texts) */
+    struct symbol_fields memory;
 };
 
 bool symbol__is_of_library(const struct symbol *symbol, const char *beginning)
@@ -75,7 +80,27 @@ bool symbol__is_of_library(const struct symbol *symbol, const char *beginning)
 
 bool symbol__is_of_runtime(const struct symbol *symbol)
 {
-    return symbol__is_of_library(symbol, "libheurt.so");
+    return symbol__is_of_library(symbol, "libheurt.so") ||
+           symbol__is_of_library(symbol, "libheurt-access.so");
+}
+
+/* "sums" of "sums[3].sx": the variable, with the scopes that it is in. */
+size_t symbol__variable_bytes(const char *name)
+{
+    return strcspn(name, ".[");
+}
+
+static bool is_same_text(const char *one, const char *other)
+{
+    return one == other || (one && other && strcmp(one, other) == 0);
+}
+
+bool symbol__is_same_variable(const struct symbol *one, const struct symbol *other)
+{
+    size_t bytes = one && other ? symbol__variable_bytes(one->function) : 0;
+    return one && other && bytes == symbol__variable_bytes(other->function) &&
+           strncmp(one->function, other->function, bytes) == 0 && one->line == other->line &&
+           is_same_text(one->file, other->file) && is_same_text(one->module, other->module);
 }
 
 struct symbols *symbols__new(void)
@@ -88,6 +113,7 @@ struct symbols *symbols__new(void)
     symbols->sleeps = VEC_OF(struct sleep_site);
     symbols->stacks = VEC_OF(struct stack);
     symbols->warnings = VEC_OF(const char *);
+    symbols->memory = symbol_fields__new();
     return symbols;
 }
 
@@ -115,6 +141,7 @@ void symbols__free(struct symbols *symbols)
     vec__free(&symbols->sleeps);
     vec__free(&symbols->stacks);
     vec__free(&symbols->warnings);
+    symbol_fields__free(&symbols->memory);
     free(symbols);
 }
 
@@ -292,6 +319,41 @@ size_t symbols__sleeps(const struct symbols *symbols, const struct sleep_site **
     return symbols->sleeps.count;
 }
 
+void symbols__put_field(struct symbols *symbols, uint32_t process, uint64_t instruction,
+                        const struct symbol_field *field)
+{
+    symbol_fields__put(&symbols->memory, process, instruction, field);
+}
+
+const struct symbol_field *symbols__field(const struct symbols *symbols, uint32_t process,
+                                          uint64_t instruction)
+{
+    return symbols ? symbol_fields__get(&symbols->memory, process, instruction) : NULL;
+}
+
+void symbols__ask_made_type(struct symbols *symbols, uint32_t process, uint64_t return_address)
+{
+    symbol_fields__ask_type(&symbols->memory, process, return_address);
+}
+
+void symbols__put_made_type(struct symbols *symbols, uint32_t process, uint64_t return_address,
+                            const struct symbol_type *type)
+{
+    symbol_fields__put_type(&symbols->memory, process, return_address, type);
+}
+
+const struct symbol_type *symbols__made_type(const struct symbols *symbols, uint32_t process,
+                                             uint64_t return_address)
+{
+    return symbols ? symbol_fields__type(&symbols->memory, process, return_address) : NULL;
+}
+
+size_t symbols__made_sites(const struct symbols *symbols, const struct made_site **sites)
+{
+    *sites = symbols->memory.asked.items;
+    return symbols->memory.asked.count;
+}
+
 void symbols__warn(struct symbols *symbols, const char *sentence)
 {
     const char *text = text_at(symbols, keep_text(symbols, sentence));
@@ -363,6 +425,7 @@ static struct json_object *to_json(const struct symbols *symbols)
     json_object_object_add(root, "addresses", addresses_to_json(&symbols->addresses));
     json_object_object_add(root, "variables", addresses_to_json(&symbols->variables));
     json_object_object_add(root, "sleeps", sleeps);
+    symbol_fields__to_json(&symbols->memory, root);
     json_object_object_add(root, "stacks", stacks);
     json_object_object_add(root, "warnings", texts_to_json(&symbols->warnings));
     return root;
@@ -517,6 +580,16 @@ static bool load_sleep(struct symbols *symbols, struct json_object *row)
     return true;
 }
 
+static bool load_field(struct symbols *symbols, struct json_object *row)
+{
+    return symbol_fields__load(&symbols->memory, row);
+}
+
+static bool load_made(struct symbols *symbols, struct json_object *row)
+{
+    return symbol_fields__load_type(&symbols->memory, row);
+}
+
 static bool load_warning(struct symbols *symbols, struct json_object *item)
 {
     if (!json_object_is_type(item, json_type_string))
@@ -538,9 +611,11 @@ static bool load_table(struct symbols *symbols, struct json_object *root, const 
     return true;
 }
 
-static bool has_table(struct json_object *root, const char *name)
+/* A table that files of older recordings have not. */
+static bool load_later(struct symbols *symbols, struct json_object *root, const char *name,
+                       bool (*load)(struct symbols *, struct json_object *))
 {
-    return json_object_object_get_ex(root, name, NULL);
+    return !json_object_object_get_ex(root, name, NULL) || load_table(symbols, root, name, load);
 }
 
 static bool has_schema(struct json_object *root)
@@ -575,14 +650,15 @@ int symbols__load_memory(const char *text, size_t bytes, struct symbols **result
                           HEURT_SYMBOLS_FILE);
     }
     struct symbols *symbols = symbols__new();
-    bool good =
-        load_table(symbols, root, "texts", load_text) &&
-        load_table(symbols, root, "frames", load_frame) &&
-        load_table(symbols, root, "addresses", load_address) &&
-        (!has_table(root, "variables") || load_table(symbols, root, "variables", load_variable)) &&
-        (!has_table(root, "sleeps") || load_table(symbols, root, "sleeps", load_sleep)) &&
-        load_table(symbols, root, "stacks", load_stack) &&
-        load_table(symbols, root, "warnings", load_warning);
+    bool good = load_table(symbols, root, "texts", load_text) &&
+                load_table(symbols, root, "frames", load_frame) &&
+                load_table(symbols, root, "addresses", load_address) &&
+                load_later(symbols, root, "variables", load_variable) &&
+                load_later(symbols, root, "sleeps", load_sleep) &&
+                load_later(symbols, root, "fields", load_field) &&
+                load_later(symbols, root, "made", load_made) &&
+                load_table(symbols, root, "stacks", load_stack) &&
+                load_table(symbols, root, "warnings", load_warning);
     json_object_put(root);
     if (!good) {
         symbols__free(symbols);

@@ -54,6 +54,12 @@ void symbols__put_variable(struct symbols *symbols, uint32_t process, uint64_t a
 const struct symbol *symbols__variable(const struct symbols *symbols, uint32_t process,
                                        uint64_t address);
 
+/* How much of such a name is that of the variable: "sums" of "sums[3].sx". */
+size_t symbol__variable_bytes(const char *name);
+/* Whether both are places in one variable, as it is declared. NULL is allowed: then they are not.
+ */
+bool symbol__is_same_variable(const struct symbol *one, const struct symbol *other);
+
 /* The frames of a STACK event, innermost first: keyed by thread serial and the event's tick; those
  * that belong to a wait (LOCK_WAIT, CONDITION_WAIT, …), whether they were taken as it began or as
  * it ended, by the tick of its enter event, too. */
@@ -71,6 +77,52 @@ struct sleep_site {
 void symbols__put_sleep(struct symbols *symbols, uint32_t process, uint64_t address, bool asks);
 bool symbols__sleep_asks(const struct symbols *symbols, uint32_t process, uint64_t address);
 size_t symbols__sleeps(const struct symbols *symbols, const struct sleep_site **sites);
+
+/* What an instruction accesses, as the source names it. */
+struct symbol_field {
+    const char *name;  /* to be shown: "lreg_args.SXY", "counts[]", "local variable sum of work" */
+    const char *type;  /* of the object: "lreg_args", "Counter<int>"; of an array: of an element */
+    const char *field; /* within it: "SXY", "head.next", "x[]"; "": all of it */
+    uint64_t size;     /* bytes of that type; 0: not known */
+    uint64_t offset;   /* of the field in it; of an array's element its begin */
+    bool is_guess;     /* likely, but not shown by the code */
+};
+void symbols__put_field(struct symbols *symbols, uint32_t process, uint64_t instruction,
+                        const struct symbol_field *field);
+/* instruction: as SAMPLES have it. NULL: not kept, or the code does not tell. */
+const struct symbol_field *symbols__field(const struct symbols *symbols, uint32_t process,
+                                          uint64_t instruction);
+
+/* The type of what a call that allocates gives, as the code behind it uses it. */
+struct symbol_type {
+    const char *name; /* "lreg_args", "int" */
+    uint64_t size;    /* of one of them; 0: not known */
+    const struct symbol_member *members;
+    size_t member_count; /* of a struct; 0: it is none, or they are not known */
+};
+/* A field of a struct of the program: arrays ("counts[]"), unions and what libraries define whole,
+ * bit fields left out. */
+struct symbol_member {
+    uint64_t offset, bytes;
+    const char *path; /* "head.next" */
+};
+/* What lies at an offset of the type; NULL: not known. */
+const struct symbol_member *symbol_type__member(const struct symbol_type *type, uint64_t offset);
+
+/* A call, by its return address, of which the type is to be found when the trace's names are: to be
+ * asked for while they are looked up. */
+void symbols__ask_made_type(struct symbols *symbols, uint32_t process, uint64_t return_address);
+void symbols__put_made_type(struct symbols *symbols, uint32_t process, uint64_t return_address,
+                            const struct symbol_type *type);
+/* NULL: not asked for, or not known. */
+const struct symbol_type *symbols__made_type(const struct symbols *symbols, uint32_t process,
+                                             uint64_t return_address);
+/* What was asked for and is not known. */
+struct made_site {
+    uint32_t process;
+    uint64_t return_address;
+};
+size_t symbols__made_sites(const struct symbols *symbols, const struct made_site **sites);
 
 /* What is said of a file that has no names, behind its path. */
 #define SYMBOLS_STRIPPED                                                                      \

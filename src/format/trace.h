@@ -35,6 +35,10 @@ struct trace {
     struct vec lives;                    /* struct trace_life */
     struct vec metas;                    /* struct trace_meta */
     struct vec samples;                  /* struct heurt_sample */
+    struct vec counted;                  /* const struct heurt_chunk *: COUNTS */
+    struct vec placed;                   /* struct heurt_placed */
+    struct vec answers;                  /* struct heurt_answer */
+    struct vec pages;                    /* struct heurt_page */
     struct vec owned;                    /* void *: freed with the trace */
     const struct trace *whole;           /* that this is a part of, or NULL */
     uint64_t from_tick, behind_tick;     /* of a part: its first tick, and the first one behind it;

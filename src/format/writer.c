@@ -142,6 +142,8 @@ static void fill_session(struct trace_writer *writer, const struct heurt_session
         .flags = settings->flags,
         .limit_units = writer->size / HEURT_UNIT_BYTES,
         .next_unit = 1,
+        .next_process = settings->next_process,
+        .next_thread = settings->next_thread,
         .stack_every = settings->stack_every,
         .stack_bytes = settings->stack_bytes,
         .overhead_permille = settings->overhead_permille,
@@ -161,7 +163,7 @@ static void fill_session(struct trace_writer *writer, const struct heurt_session
 /* Flags that the recorder sets while the program runs. */
 #define LATER_FLAGS                                                                              \
     (HEURT_SESSION_PLANS | HEURT_SESSION_LIVE | HEURT_SESSION_KERNEL_LOG | HEURT_SESSION_CALLS | \
-     HEURT_SESSION_CLOSED)
+     HEURT_SESSION_CLOSED | HEURT_SESSION_TIMERS)
 
 /* Of the header, processes have a say in counters alone, whatever they wrote elsewhere. */
 static void restore_settings(struct trace_writer *writer)

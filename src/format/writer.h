@@ -19,8 +19,9 @@
 
 struct trace_writer;
 
-/* settings: clock, flags, stack_every, stack_bytes, limit_units, patience_ms, later_ns, start,
- * argument_key are taken from it; the rest is filled in. */
+/* settings: clock, flags, stack_every, stack_bytes, limit_units, next_process and next_thread
+ * (where serials begin), patience_ms, later_ns, start, argument_key are taken from it; the rest is
+ * filled in. */
 int trace_writer__create(const char *directory, const struct heurt_session *settings,
                          struct trace_writer **writer, struct error *error);
 

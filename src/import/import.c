@@ -34,13 +34,14 @@ struct import {
     struct map by_tid;    /* pid, tid -> place in threads */
     struct map functions; /* process, line, texts -> id */
     struct map sites;     /* likewise -> address */
-    uint32_t process_count, next_id;
+    uint32_t process_count, next_id, loop_count;
     uint64_t next_address;
+    struct vec addresses; /* uint64_t: of functions, by number_of */
     bool has_first;
     int64_t first_ns;
     uint64_t last_tick;
-    int code; /* of the first write that failed */
-    struct import_outcome outcome;
+    int code;                       /* of the first write that failed */
+    struct import_outcome *outcome; /* the caller's, who may look at it meanwhile */
 };
 
 static void took(struct import *import, int code)
@@ -54,9 +55,20 @@ bool import__is_full(const struct import *import)
     return import->code < 0;
 }
 
+void import__is_of(struct import *import, const char *name, const char *lacks)
+{
+    import->outcome->name = name;
+    import->outcome->lacks = lacks;
+}
+
+struct symbols *import__symbols(struct import *import)
+{
+    return import->symbols;
+}
+
 void import__pass_over(struct import *import, const char *what)
 {
-    struct import_outcome *outcome = &import->outcome;
+    struct import_outcome *outcome = import->outcome;
     if (outcome->passed_over++ == 0)
         strncpy(outcome->passed_over_what, what, sizeof outcome->passed_over_what - 1);
 }
@@ -137,11 +149,18 @@ uint32_t import__thread(struct import *import, uint32_t pid, uint32_t tid, const
     return (uint32_t)found;
 }
 
+uint32_t import__process_of(const struct import *import, uint32_t thread)
+{
+    return VEC_AT(&import->threads, struct import_thread, thread)->process;
+}
+
 /* ---- names ----------------------------------------------------------------------------------- */
 
 struct named_place {
     uint32_t process, line;
     const char *name, *module, *file;
+    enum heurt_function_kind kind; /* of a function */
+    const char *arguments;         /* likewise; "": none */
 };
 
 /* What a place is told by. free() it. */
@@ -149,8 +168,8 @@ static char *key_of(const struct named_place *place, size_t *bytes)
 {
     const char *file = place->file ? place->file : "", *module = place->module ? place->module : "";
     size_t name_bytes = strnlen(place->name, IMPORT_NAME_MAX);
-    char *key =
-        memory__format("%u %u %.*s", place->process, place->line, (int)name_bytes, place->name);
+    char *key = memory__format("%u %u %u %s %.*s", place->process, place->line, place->kind,
+                               place->arguments, (int)name_bytes, place->name);
     size_t head = strlen(key);
     *bytes = head + 1 + strlen(file) + 1 + strlen(module);
     key = memory__resize(key, *bytes + 1, 1);
@@ -173,24 +192,50 @@ static uint64_t new_address(struct import *import, const struct named_place *pla
     return address;
 }
 
-/* UINT32_MAX: there are no more. */
-static uint32_t new_id(struct import *import)
+/* UINT32_MAX: there are no more. Loops that were marked have ids of their own. */
+static uint32_t new_id(struct import *import, enum heurt_function_kind kind)
 {
     uint32_t id = import->next_id;
+    if (kind == HEURT_FUNCTION_LOOP && import->loop_count < HEURT_LOOPS_MAX)
+        return HEURT_EVENT_LOOPS + 2 * import->loop_count++;
     if (id > HEURT_FUNCTION_LAST)
         return UINT32_MAX;
     import->next_id = id + 2 == HEURT_EVENT_LOOPS ? 1 << HEURT_ID_BITS : id + 2;
     return id;
 }
 
+static uint32_t arguments_in(const char *names)
+{
+    uint32_t count = *names ? 1 : 0;
+    for (; *names; names++)
+        count += *names == ',';
+    return count;
+}
+
+/* Of a function's id, counted from 0. */
+static uint32_t number_of(uint32_t id)
+{
+    return HEURT_IS_LOOP(id) ? (id - HEURT_EVENT_LOOPS) / 2
+                             : HEURT_LOOPS_MAX + (id - HEURT_EVENT_FUNCTIONS) / 2;
+}
+
 static uint32_t new_function(struct import *import, const struct named_place *place)
 {
-    uint32_t id = new_id(import);
+    uint32_t id = new_id(import, place->kind);
+    bool is_marker = place->kind != HEURT_FUNCTION_PATCHED;
     if (id == UINT32_MAX)
         return id;
-    const struct heurt_function function = {
-        .id = id, .kind = HEURT_FUNCTION_PATCHED, .address = new_address(import, place)};
-    const char *texts[] = {place->name, "", ""};
+    const struct heurt_function function = {.id = id,
+                                            .kind = HEURT_IS_LOOP(id) ? HEURT_FUNCTION_LOOP
+                                                    : place->kind == HEURT_FUNCTION_LOOP
+                                                        ? HEURT_FUNCTION_REGION
+                                                        : place->kind,
+                                            .address = new_address(import, place),
+                                            .line = is_marker ? place->line : 0,
+                                            .argument_count = arguments_in(place->arguments)};
+    const char *texts[] = {place->name, is_marker && place->file ? place->file : "",
+                           place->arguments};
+    *VEC_REACH(&import->addresses, uint64_t, number_of(id)) = function.address;
     define(import, place->process, HEURT_DEFINITION_FUNCTION, &function, sizeof function, texts, 3);
     return id;
 }
@@ -199,14 +244,19 @@ static struct named_place place_of(const struct import *import, uint32_t thread,
                                    const char *module, const char *file, uint32_t line)
 {
     uint32_t process = VEC_AT(&import->threads, struct import_thread, thread)->process;
-    return (struct named_place){process, line, name && *name ? name : "?", module, file};
+    return (struct named_place){
+        process, line, name && *name ? name : "?", module, file, HEURT_FUNCTION_PATCHED, ""};
 }
 
-uint32_t import__function(struct import *import, uint32_t thread, const char *name,
-                          const char *module, const char *file, uint32_t line)
+uint32_t import__function_of(struct import *import, uint32_t thread,
+                             const struct import_function *function)
 {
     size_t bytes;
-    const struct named_place place = place_of(import, thread, name, module, file, line);
+    struct named_place place =
+        place_of(import, thread, function->name, function->module, function->file, function->line);
+    place.kind = function->kind;
+    if (function->arguments && arguments_in(function->arguments) <= HEURT_ARGUMENTS_MAX)
+        place.arguments = function->arguments;
     char *key = key_of(&place, &bytes);
     uint64_t id = map__get(&import->functions, key, bytes);
     if (id == MAP_ABSENT) {
@@ -215,6 +265,14 @@ uint32_t import__function(struct import *import, uint32_t thread, const char *na
     }
     free(key);
     return (uint32_t)id;
+}
+
+uint32_t import__function(struct import *import, uint32_t thread, const char *name,
+                          const char *module, const char *file, uint32_t line)
+{
+    const struct import_function function = {name, module, file, line, HEURT_FUNCTION_PATCHED,
+                                             NULL};
+    return import__function_of(import, thread, &function);
 }
 
 uint64_t import__site(struct import *import, uint32_t thread, const char *name, const char *module,
@@ -249,9 +307,27 @@ static void write_event(struct import *import, uint32_t thread, uint64_t tick, u
                         const uint64_t *payload, size_t words)
 {
     struct import_thread *at = VEC_AT(&import->threads, struct import_thread, thread);
-    import->outcome.events++;
+    import->outcome->events++;
     took(import,
          trace_writer__event(import->writer, at->process, thread, tick, id, payload, words));
+}
+
+uint64_t import__innermost_site(const struct import *import, uint32_t thread)
+{
+    const struct vec *open = &VEC_AT(&import->threads, struct import_thread, thread)->open;
+    if (open->count == 0)
+        return 0;
+    return *VEC_AT(&import->addresses, uint64_t,
+                   number_of(*VEC_AT(open, uint32_t, open->count - 1)));
+}
+
+void import__name_object(struct import *import, uint32_t thread, uint64_t address, const char *name)
+{
+    uint32_t process = VEC_AT(&import->threads, struct import_thread, thread)->process;
+    char *cut = memory__format("%.*s", (int)IMPORT_NAME_MAX, name);
+    symbols__put_variable(import->symbols, process, address,
+                          &(struct symbol){.function = cut, .module = "", .named = true});
+    free(cut);
 }
 
 /* The thread's clock, which never goes back. The thread has begun. */
@@ -292,7 +368,8 @@ void import__end(struct import *import, uint32_t thread, int64_t ns)
     import__event(import, thread, ns, HEURT_EVENT_THREAD_END, not_known, 2);
 }
 
-void import__enter(struct import *import, uint32_t thread, int64_t ns, uint32_t function)
+void import__enter_with(struct import *import, uint32_t thread, int64_t ns, uint32_t function,
+                        const uint64_t *arguments, size_t count)
 {
     struct vec *open = &VEC_AT(&import->threads, struct import_thread, thread)->open;
     if (import__is_full(import))
@@ -302,7 +379,12 @@ void import__enter(struct import *import, uint32_t thread, int64_t ns, uint32_t 
         return;
     }
     vec__push(open, &function);
-    write_event(import, thread, go_on(import, thread, ns), function, NULL, 0);
+    write_event(import, thread, go_on(import, thread, ns), function, arguments, count);
+}
+
+void import__enter(struct import *import, uint32_t thread, int64_t ns, uint32_t function)
+{
+    import__enter_with(import, thread, ns, function, NULL, 0);
 }
 
 void import__leave_innermost(struct import *import, uint32_t thread, int64_t ns)
@@ -336,6 +418,7 @@ static int start(const char *directory, struct import *import, struct error *err
                                            .limit_units = LIMIT_UNITS,
                                            .start = {START_TICK, START_TICK}};
     *import = (struct import){.threads = VEC_OF(struct import_thread),
+                              .addresses = VEC_OF(uint64_t),
                               .next_id = HEURT_EVENT_FUNCTIONS,
                               .next_address = FIRST_ADDRESS,
                               .last_tick = START_TICK};
@@ -344,10 +427,11 @@ static int start(const char *directory, struct import *import, struct error *err
     return code;
 }
 
-static void note(struct import *import, const struct importer *importer)
+static void note(struct import *import)
 {
-    char *sentence = memory__format("Imported from %s: %s.", importer->name, importer->lacks);
-    char *origin = memory__format("%s: %s", importer->name, importer->lacks);
+    const struct import_outcome *outcome = import->outcome;
+    char *sentence = memory__format("Imported from %s: %s.", outcome->name, outcome->lacks);
+    char *origin = memory__format("%s: %s", outcome->name, outcome->lacks);
     import__meta(import, "imported", origin);
     if (import->process_count)
         took(import, trace_writer__define(import->writer, 0, HEURT_DEFINITION_NOTE, sentence,
@@ -373,6 +457,7 @@ static void free_import(struct import *import)
     VEC_EACH (thread, &import->threads, struct import_thread)
         vec__free(&thread->open);
     vec__free(&import->threads);
+    vec__free(&import->addresses);
     map__free(&import->processes);
     map__free(&import->by_tid);
     map__free(&import->functions);
@@ -385,19 +470,21 @@ int importer__run(const struct importer *importer, const struct import_source *s
 {
     struct import import;
     int code = start(directory, &import, error);
+    *outcome = (struct import_outcome){0};
+    import.outcome = outcome;
     if (code == 0) {
+        import__is_of(&import, importer->name, importer->lacks);
         code = importer->import(source, &import, error);
-        if (code == 0 && import.outcome.events == 0)
+        if (code == 0 && outcome->events == 0)
             code = error__set(error, -ENODATA, "there are no events in %s that have a meaning here",
                               source->path);
-        note(&import, importer);
+        note(&import);
         if (code < 0)
             trace_writer__discard(import.writer);
         else
             code = end(&import, directory, error);
     }
-    import.outcome.threads = import.threads.count;
-    *outcome = import.outcome;
+    outcome->threads = import.threads.count;
     free_import(&import);
     return code;
 }

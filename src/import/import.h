@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 struct import;
+struct symbols;
 
 #define IMPORT_HEAD_BYTES 4096u
 
@@ -50,13 +51,18 @@ char *importer__names(void);
 /* Whether a file of that name is in the source's directory. */
 bool import_source__has(const struct import_source *source, const char *name);
 
+/* All of a file. munmap it. Negative errno with a sentence. */
+int import_source__map(const struct import_source *source, const uint8_t **bytes, size_t *count,
+                       struct error *error);
+
 /* What came of it. */
 struct import_outcome {
     uint64_t events, threads, passed_over;
     char passed_over_what[64]; /* what the first one was */
+    const char *name, *lacks;  /* the importer's, or what it said of this source */
 };
 
-/* All of it: reads source into a trace at directory. */
+/* All of it: reads source into a trace at directory. outcome grows meanwhile. */
 int importer__run(const struct importer *importer, const struct import_source *source,
                   const char *directory, struct import_outcome *outcome, struct error *error);
 
@@ -71,13 +77,29 @@ uint32_t import__process(struct import *import, uint32_t pid, uint32_t parent_pi
 /* Likewise a thread: a number for what follows. name: NULL: as before. UINT32_MAX: there are too
  * many. */
 uint32_t import__thread(struct import *import, uint32_t pid, uint32_t tid, const char *name);
+/* The serial of its process. */
+uint32_t import__process_of(const struct import *import, uint32_t thread);
 /* The id of a function in the process of the thread, told by all of these; module and file: NULL:
  * not known. */
 uint32_t import__function(struct import *import, uint32_t thread, const char *name,
                           const char *module, const char *file, uint32_t line);
+/* What else a function may be than one of the program without known arguments. */
+struct import_function {
+    const char *name, *module, *file; /* module and file: NULL: not known */
+    uint32_t line;
+    enum heurt_function_kind kind;
+    const char *arguments; /* their names, joined by ',': as many words its enters have */
+};
+uint32_t import__function_of(struct import *import, uint32_t thread,
+                             const struct import_function *function);
 /* An address that has this name, for the site of a call. */
 uint64_t import__site(struct import *import, uint32_t thread, const char *name, const char *module,
                       const char *file, uint32_t line);
+/* What an object at an address is called, in the process of the thread. */
+void import__name_object(struct import *import, uint32_t thread, uint64_t address,
+                         const char *name);
+/* A site in the innermost open function; 0: there is none. */
+uint64_t import__innermost_site(const struct import *import, uint32_t thread);
 /* The thread begins, before its first event; it ends, after the last one. Else its life is that of
  * its events. */
 void import__begin(struct import *import, uint32_t thread, int64_t ns);
@@ -85,6 +107,8 @@ void import__end(struct import *import, uint32_t thread, int64_t ns);
 /* A call begins, or ends: with all that it has in it. A leave of what is not open is passed over.
  */
 void import__enter(struct import *import, uint32_t thread, int64_t ns, uint32_t function);
+void import__enter_with(struct import *import, uint32_t thread, int64_t ns, uint32_t function,
+                        const uint64_t *arguments, size_t count);
 void import__leave(struct import *import, uint32_t thread, int64_t ns, uint32_t function);
 /* The innermost open call ends, if there is one. */
 void import__leave_innermost(struct import *import, uint32_t thread, int64_t ns);
@@ -96,6 +120,11 @@ void import__define(struct import *import, uint32_t thread, enum heurt_definitio
 void import__meta(struct import *import, const char *key, const char *value);
 /* Something of the source was not understood, or has no meaning here: a few words. */
 void import__pass_over(struct import *import, const char *what);
+/* The source is of that kind, of those that the importer knows, and that is what it lacks:
+ * constants. */
+void import__is_of(struct import *import, const char *name, const char *lacks);
+/* The names of the trace's addresses, for what says more of them. */
+struct symbols *import__symbols(struct import *import);
 /* The trace is full: there is no use in going on. */
 bool import__is_full(const struct import *import);
 /* What the trace's own clock makes of a time. */

@@ -4,6 +4,7 @@
  * Regions become calls; those of pthreads that have their object as an attribute (EZTrace) become
  * waits for locks, at barriers, semaphores and conditions, and so do acquisitions and releases
  * that are events of their own. A location is a thread, its group a process. */
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/vec.h"
@@ -50,6 +51,8 @@ struct otf2_reading {
     uint64_t waited_for; /* the lock that the last event of the location was a wait for; 0: none */
     struct otf2_location *location; /* that is read */
     struct vec open;                /* struct otf2_open: calls that are waits, of it */
+    struct map kinds;               /* by object: places in */
+    struct vec kind_of;             /* uint32_t: HEURT_LOCK_… of its release */
 };
 
 /* ---- calls with a meaning -------------------------------------------------------------------- */
@@ -73,6 +76,12 @@ static const struct otf2_call calls[] = {
     {"pthread_rwlock_rdlock", OTF2_WAITS, HEURT_EVENT_LOCK_WAIT, HEURT_LOCK_READ, 2,
      HEURT_EVENT_LOCK_ACQUIRED, true},
     {"pthread_rwlock_wrlock", OTF2_WAITS, HEURT_EVENT_LOCK_WAIT, HEURT_LOCK_WRITE, 2,
+     HEURT_EVENT_LOCK_ACQUIRED, true},
+    {"flockfile", OTF2_WAITS, HEURT_EVENT_LOCK_WAIT, HEURT_LOCK_STREAM, 2,
+     HEURT_EVENT_LOCK_ACQUIRED, true},
+    {"omp critical", OTF2_WAITS, HEURT_EVENT_LOCK_WAIT, HEURT_LOCK_CRITICAL, 2,
+     HEURT_EVENT_LOCK_ACQUIRED, true},
+    {"omp_set_lock", OTF2_WAITS, HEURT_EVENT_LOCK_WAIT, HEURT_LOCK_OPENMP, 2,
      HEURT_EVENT_LOCK_ACQUIRED, true},
     {"pthread_mutex_unlock", OTF2_POINT_AT_ENTER, HEURT_EVENT_LOCK_RELEASED, HEURT_LOCK_MUTEX, 2, 0,
      true},
@@ -359,6 +368,52 @@ static bool is_waiting_for(const struct otf2_reading *reading, uint64_t object)
            open->payload[1] == object;
 }
 
+/* By what heurt's own archives call a lock: its kind, and behind it its name. */
+static uint32_t kind_of_lock(const char *name, bool is_shared)
+{
+    static const struct {
+        const char *begins;
+        uint32_t kind;
+    } kinds[] = {
+        {"rwlock ", HEURT_LOCK_WRITE},
+        {"spin lock ", HEURT_LOCK_SPIN},
+        {"FILE ", HEURT_LOCK_STREAM},
+        {"file lock ", HEURT_LOCK_FILE},
+        {"critical section ", HEURT_LOCK_CRITICAL},
+        {"ordered section ", HEURT_LOCK_ORDERED},
+        {"OpenMP lock ", HEURT_LOCK_OPENMP},
+    };
+    for (size_t i = 0; name && i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strncmp(name, kinds[i].begins, strlen(kinds[i].begins)) == 0)
+            return kinds[i].kind == HEURT_LOCK_WRITE && is_shared ? HEURT_LOCK_READ : kinds[i].kind;
+    return HEURT_LOCK_MUTEX;
+}
+
+enum { OWN_NAME = 2, OWN_SHARED = 3 }; /* attributes of heurt's own archives */
+
+/* Told with its acquisition; kept for its release. */
+static uint32_t learn_kind(struct otf2_reading *reading, uint64_t object,
+                           const OTF2_AttributeList *list)
+{
+    OTF2_StringRef name;
+    uint8_t is_shared = 0;
+    if (!reading->is_own || !list ||
+        OTF2_AttributeList_GetStringRef(list, OWN_NAME, &name) != OTF2_SUCCESS)
+        return HEURT_LOCK_MUTEX;
+    OTF2_AttributeList_GetUint8(list, OWN_SHARED, &is_shared);
+    uint32_t kind = kind_of_lock(string_of(reading, name), is_shared);
+    bool is_rwlock = kind == HEURT_LOCK_READ || kind == HEURT_LOCK_WRITE;
+    uint64_t place = map__put(&reading->kinds, &object, sizeof object, reading->kind_of.count);
+    *VEC_REACH(&reading->kind_of, uint32_t, place) = is_rwlock ? HEURT_LOCK_RW_ANY : kind;
+    return kind;
+}
+
+static uint32_t kind_of_release(const struct otf2_reading *reading, uint64_t object)
+{
+    uint64_t place = map__get(&reading->kinds, &object, sizeof object);
+    return place == MAP_ABSENT ? HEURT_LOCK_MUTEX : *VEC_AT(&reading->kind_of, uint32_t, place);
+}
+
 /* An acquisition that is an event of its own: of a lock that was free, unless a wait for it ends
  * there. */
 static OTF2_CallbackCode acquire(OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position,
@@ -370,6 +425,7 @@ static OTF2_CallbackCode acquire(OTF2_LocationRef location, OTF2_TimeStamp time,
     OTF2_RegionRef place;
     (void)location, (void)position, (void)paradigm, (void)order;
     objects_of(list, objects);
+    uint32_t kind = learn_kind(reading, objects[0], list);
     bool waited = reading->waited_for == objects[0] || is_waiting_for(reading, objects[0]);
     reading->waited_for = 0;
     if (waited)
@@ -378,7 +434,7 @@ static OTF2_CallbackCode acquire(OTF2_LocationRef location, OTF2_TimeStamp time,
         list && OTF2_AttributeList_GetRegionRef(list, 1, &place) == OTF2_SUCCESS
             ? region_at(reading, place)
             : NULL;
-    const uint64_t payload[] = {HEURT_SITE(region ? site_of(reading, region) : 0, HEURT_LOCK_MUTEX),
+    const uint64_t payload[] = {HEURT_SITE(region ? site_of(reading, region) : 0, kind),
                                 objects[0]};
     import__event(reading->import, reading->location->thread, ns_of(reading, time),
                   HEURT_EVENT_LOCK_ACQUIRED, payload, 2);
@@ -394,9 +450,9 @@ static OTF2_CallbackCode release(OTF2_LocationRef location, OTF2_TimeStamp time,
     (void)location, (void)position, (void)paradigm, (void)order;
     objects_of(list, objects);
     reading->waited_for = 0;
-    import__event(reading->import, reading->location->thread, ns_of(reading, time),
-                  HEURT_EVENT_LOCK_RELEASED,
-                  (const uint64_t[]){HEURT_SITE(0, HEURT_LOCK_MUTEX), objects[0]}, 2);
+    import__event(
+        reading->import, reading->location->thread, ns_of(reading, time), HEURT_EVENT_LOCK_RELEASED,
+        (const uint64_t[]){HEURT_SITE(0, kind_of_release(reading, objects[0])), objects[0]}, 2);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -523,6 +579,7 @@ static int import_otf2(const struct import_source *source, struct import *import
                                    .locations = VEC_OF(struct otf2_location),
                                    .groups = VEC_OF(struct otf2_group),
                                    .open = VEC_OF(struct otf2_open),
+                                   .kind_of = VEC_OF(uint32_t),
                                    .ticks_a_second = 1000000000};
     OTF2_Error_RegisterCallback(say_nothing, NULL);
     reading.reader = anchor ? OTF2_Reader_Open(anchor) : NULL;
@@ -542,6 +599,8 @@ static int import_otf2(const struct import_source *source, struct import *import
     vec__free(&reading.locations);
     vec__free(&reading.groups);
     vec__free(&reading.open);
+    vec__free(&reading.kind_of);
+    map__free(&reading.kinds);
     return 0;
 }
 

@@ -7,11 +7,13 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-const struct importer *const importers[] = {&importer_uftrace, &importer_otf2, &importer_paje,
-                                            &importer_chrome, NULL};
+const struct importer *const importers[] = {
+    &importer_uftrace, &importer_otf2,   &importer_paje,     &importer_ctf,
+    &importer_perf,    &importer_chrome, &importer_perfetto, NULL};
 
 static int cannot_read(const char *path, struct error *error)
 {
@@ -36,6 +38,22 @@ int import_source__open(const char *path, struct import_source *source, struct e
     source->head_bytes = bytes < 0 ? 0 : (size_t)bytes;
     if (fd >= 0)
         close(fd);
+    return code;
+}
+
+int import_source__map(const struct import_source *source, const uint8_t **bytes, size_t *count,
+                       struct error *error)
+{
+    struct stat status = {0};
+    void *mapped = MAP_FAILED;
+    int fd = open(source->path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &status) == 0)
+        mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    int code = mapped == MAP_FAILED ? cannot_read(source->path, error) : 0;
+    if (fd >= 0)
+        close(fd);
+    *bytes = mapped;
+    *count = (size_t)status.st_size;
     return code;
 }
 

@@ -5,6 +5,6 @@
 #include "import/import.h"
 
 extern const struct importer importer_chrome, importer_ctf, importer_otf2, importer_paje,
-    importer_perf, importer_uftrace;
+    importer_perf, importer_perfetto, importer_uftrace;
 
 #endif

@@ -105,7 +105,11 @@ static void judge_clock(const struct machine_info *info, const struct machine_tr
 static void judge_sampling(const struct machine_info *info, const struct machine_trials *trials,
                            struct facility *facility)
 {
-    if (trials->cpu_clock < 0)
+    if (trials->cpu_clock < 0 && kernel__interrupts_late(info->kernel))
+        conclude(facility, FACILITY_PARTLY,
+                 paranoia(info, "refused: recorded threads sample themselves, by timers"),
+                 allow_events(info, trials->cpu_clock));
+    else if (trials->cpu_clock < 0)
         conclude(facility, FACILITY_NO, paranoia(info, "refused"),
                  allow_events(info, trials->cpu_clock));
     else if (trials->cpu_clock_kernel < 0)
@@ -433,6 +437,7 @@ static const struct {
      judge_thread_rings},
     {"schedstat", "schedstat", "time spent waiting for a CPU", FACILITY_REASONS, judge_schedstat},
     {"pmu", "PMU", "more work told from slower work", FACILITY_REASONS, judge_pmu},
+    {"nodes", "NUMA nodes", "which memory is far away", FACILITY_REASONS, judge_nodes},
     {"tracepoints", "wake-ups", "who woke whom, exactly when", FACILITY_WAKING, judge_tracepoints},
     {"futex", "futex calls", "waits that no hook sees", FACILITY_WAKING, judge_futex},
     {"block", "block requests", "disk waits, wherever they are", FACILITY_WAKING, judge_block},
@@ -446,7 +451,6 @@ static const struct {
      judge_membarrier},
     {"memory_samples", "memory samples", "false sharing, remote memory", FACILITY_LATER,
      judge_memory_samples},
-    {"nodes", "NUMA nodes", "remote memory, placement", FACILITY_LATER, judge_nodes},
     {"bpf", "BPF", "summaries made inside of the kernel", FACILITY_LATER, judge_bpf},
     {"uprobes", "uprobes", "functions of static programs", FACILITY_LATER, judge_uprobes},
     {"rseq", "rseq", "the CPU's number for free", FACILITY_LATER, judge_rseq},

@@ -240,6 +240,7 @@ void hotspots__take(const struct record *record, void *context)
     case RECORD_THROTTLED:
         hotspots->totals.throttled++;
         break;
+    case RECORD_ACCESS:
     case RECORD_OTHER:
         break;
     }

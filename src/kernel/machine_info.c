@@ -210,3 +210,10 @@ void machine_info__free(struct machine_info *info)
     free(info->cpus);
     *info = (struct machine_info){0};
 }
+
+bool kernel__interrupts_late(const char *release)
+{
+    unsigned major, minor;
+    return release && sscanf(release, "%u.%u", &major, &minor) == 2 &&
+           (major > 5 || (major == 5 && minor >= 11));
+}

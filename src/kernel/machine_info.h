@@ -17,7 +17,7 @@
 #define INFO_UNKNOWN (-1000L) /* of a number: its file is not there or not readable */
 
 struct machine_info {
-    char *kernel;           /* release, or NULL */
+    char *kernel;           /* release, or NULL: kernel__interrupts_late */
     char *processor;        /* model name, or NULL */
     char *clocksource;      /* current, or NULL */
     char *cpus;             /* list of those online, e.g. "0-7", or NULL */
@@ -80,5 +80,9 @@ void machine_trials__make(const char *directory, struct machine_trials *trials);
 /* Reads a captured machine's: lines "name number", '#' begins a comment. -EINVAL names a line that
  * is none; what is missing is -ENOSYS, or 0 of the quantities. */
 int machine_trials__read(const char *path, struct machine_trials *trials, struct error *error);
+
+/* Whether timers of CPU time cut no system call short: on x86 the kernel looks at them on the way
+ * back to the program from 5.11 on. release: as uname(2) has it; NULL: no. */
+bool kernel__interrupts_late(const char *release);
 
 #endif

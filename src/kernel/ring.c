@@ -1,6 +1,8 @@
 /* ring.c: the pure half of sampling.h. Layouts: linux/perf_event.h, enum perf_event_type. */
 #include "kernel/sampling.h"
 
+#include "format/layout.h"
+
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
@@ -75,6 +77,81 @@ static int decode_sample(const unsigned char *body, size_t size, struct record *
     return 0;
 }
 
+/* MEMORY_SAMPLE_TYPE (memory_events.h): */
+struct access_body {
+    uint64_t ip;
+    uint32_t pid, tid;
+    uint64_t time, address, period;
+    uint64_t weight; /* its low half is the latency, also of WEIGHT_STRUCT */
+    union perf_mem_data_src source;
+};
+
+static bool has_level(const union perf_mem_data_src *source, uint64_t levels)
+{
+    return (source->mem_lvl & levels) != 0;
+}
+
+static enum heurt_level level_of_caches(const union perf_mem_data_src *source)
+{
+    if (has_level(source, PERF_MEM_LVL_L1) || source->mem_lvl_num == PERF_MEM_LVLNUM_L1)
+        return HEURT_LEVEL_L1;
+    if (has_level(source, PERF_MEM_LVL_LFB) || source->mem_lvl_num == PERF_MEM_LVLNUM_LFB)
+        return HEURT_LEVEL_BUFFER;
+    if (has_level(source, PERF_MEM_LVL_L2) || source->mem_lvl_num == PERF_MEM_LVLNUM_L2)
+        return HEURT_LEVEL_L2;
+    if (has_level(source, PERF_MEM_LVL_L3) || source->mem_lvl_num == PERF_MEM_LVLNUM_L3)
+        return source->mem_snoop & PERF_MEM_SNOOP_HITM ? HEURT_LEVEL_CORE : HEURT_LEVEL_L3;
+    return source->mem_lvl_num == PERF_MEM_LVLNUM_ANY_CACHE ? HEURT_LEVEL_CORE
+                                                            : HEURT_LEVEL_UNKNOWN;
+}
+
+/* Kernels tell by the old field, by the newer ones, or by both. HOPS_0 is another core of the same
+ * node; without hops the old words "remote cache" are believed. */
+static enum heurt_level level_of(const union perf_mem_data_src *source)
+{
+    const uint64_t remote_cache = PERF_MEM_LVL_REM_CCE1 | PERF_MEM_LVL_REM_CCE2,
+                   remote_memory = PERF_MEM_LVL_REM_RAM1 | PERF_MEM_LVL_REM_RAM2;
+    bool is_memory = source->mem_lvl_num == PERF_MEM_LVLNUM_RAM ||
+                     source->mem_lvl_num == PERF_MEM_LVLNUM_PMEM ||
+                     source->mem_lvl_num == PERF_MEM_LVLNUM_CXL;
+    bool is_other = source->mem_remote || has_level(source, remote_cache);
+    if (has_level(source, PERF_MEM_LVL_IO | PERF_MEM_LVL_UNC) ||
+        source->mem_lvl_num == PERF_MEM_LVLNUM_IO)
+        return HEURT_LEVEL_DEVICE;
+    if (has_level(source, remote_memory) || (is_memory && source->mem_remote))
+        return HEURT_LEVEL_REMOTE_MEMORY;
+    if (has_level(source, PERF_MEM_LVL_LOC_RAM) || is_memory)
+        return HEURT_LEVEL_MEMORY;
+    if (is_other)
+        return source->mem_hops == PERF_MEM_HOPS_0 ? HEURT_LEVEL_CORE : HEURT_LEVEL_REMOTE_CACHE;
+    return level_of_caches(source);
+}
+
+static int decode_access(const unsigned char *body, size_t size, struct record *record)
+{
+    struct access_body access;
+    if (size < sizeof access)
+        return -EBADMSG;
+    memcpy(&access, body, sizeof access);
+    bool reads = access.source.mem_op & PERF_MEM_OP_LOAD,
+         writes = access.source.mem_op & PERF_MEM_OP_STORE;
+    record->time_ns = access.time;
+    if (!(reads || writes) || !access.address)
+        return 0;
+    record->kind = RECORD_ACCESS;
+    record->pid = access.pid;
+    record->tid = access.tid;
+    record->address = access.ip;
+    record->data = access.address;
+    record->writes = writes && !reads;
+    record->latency = (uint32_t)access.weight;
+    record->level = (uint8_t)level_of(&access.source);
+    bool is_missed = access.source.mem_dtlb & (PERF_MEM_TLB_WK | PERF_MEM_TLB_OS);
+    record->flags = (access.source.mem_snoop & PERF_MEM_SNOOP_HITM ? HEURT_ANSWER_MODIFIED : 0) |
+                    (is_missed ? HEURT_ANSWER_TLB_MISS : 0);
+    return 0;
+}
+
 static int decode_map(const unsigned char *body, size_t size, struct record *record)
 {
     struct map_body map;
@@ -131,14 +208,17 @@ static int decode_lost(const unsigned char *body, size_t size, size_t count_at,
     return 0;
 }
 
-static int decode_body(const struct perf_event_header *header, const unsigned char *body,
-                       size_t size, struct record *record)
+/* A sample's body. */
+typedef int decoder(const unsigned char *body, size_t size, struct record *record);
+
+static int decode_body(const struct perf_event_header *header, decoder *of_sample,
+                       const unsigned char *body, size_t size, struct record *record)
 {
     switch (header->type) {
     case PERF_RECORD_SAMPLE:
         record->in_kernel =
             (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-        return decode_sample(body, size, record);
+        return of_sample(body, size, record);
     case PERF_RECORD_MMAP2:
         return decode_map(body, size, record);
     case PERF_RECORD_FORK:
@@ -158,7 +238,7 @@ static int decode_body(const struct perf_event_header *header, const unsigned ch
     }
 }
 
-int record__decode(const void *bytes, size_t size, struct record *record)
+static int decode(const void *bytes, size_t size, decoder *of_sample, struct record *record)
 {
     struct perf_event_header header;
     *record = (struct record){0};
@@ -176,9 +256,22 @@ int record__decode(const void *bytes, size_t size, struct record *record)
         size -= sizeof tail;
         memcpy(&tail, body + size, sizeof tail);
     }
-    int code = decode_body(&header, body, size, record);
+    int code = decode_body(&header, of_sample, body, size, record);
     if (!record->time_ns)
         record->time_ns = tail.time;
+    return code;
+}
+
+int record__decode(const void *bytes, size_t size, struct record *record)
+{
+    return decode(bytes, size, decode_sample, record);
+}
+
+int record__decode_access(const void *bytes, size_t size, struct record *record)
+{
+    int code = decode(bytes, size, decode_access, record);
+    /* What such a ring lost, or held back, is nothing that the clock's samples lack. */
+    record->kind = record->kind == RECORD_ACCESS ? RECORD_ACCESS : RECORD_OTHER;
     return code;
 }
 

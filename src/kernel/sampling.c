@@ -1,6 +1,7 @@
 #include "kernel/sampling.h"
 
 #include "base/memory.h"
+#include "kernel/access_events.h"
 #include "kernel/members.h"
 
 #include <asm/perf_regs.h>
@@ -18,11 +19,17 @@
 
 #define DATA_PAGES_MOST 64 /* of a ring; an ordinary user may lock 129 pages a CPU by default */
 #define DATA_PAGES_LEAST 2
+#define ACCESS_PAGES 16 /* of a ring of accesses */
+#define ACCESS_HZ 499
+#define DEVICES "/sys/bus/event_source/devices"
 
 struct sampling_ring {
     int fd;
+    uint32_t cpu;
     int first_fd; /* the event that samples until sampling__rest, into the ring of fd; -1: fd's does
                    */
+    struct access_events accesses; /* of a ring of these: fd is one of them */
+    int (*decode)(const void *bytes, size_t size, struct record *record);
     struct perf_event_mmap_page *page; /* its data follow it */
     size_t mapped_bytes;
     struct ring ring;
@@ -42,7 +49,8 @@ struct sampling {
     uint64_t newest_ns;
     uint64_t damaged;
     bool sees_kernel;
-    bool of_machine; /* the rings tell of everybody: members sorts them */
+    bool of_machine;         /* the rings tell of everybody: members sorts them */
+    const char *accesses_by; /* NULL: no ring tells of accesses */
     struct members members;
     unsigned char scratch[RECORD_BYTES_MAX];
 };
@@ -159,7 +167,10 @@ static void close_ring(struct sampling_ring *ring)
         munmap(ring->page, ring->mapped_bytes);
     if (ring->first_fd >= 0)
         close(ring->first_fd);
-    close(ring->fd);
+    if (ring->decode == record__decode)
+        close(ring->fd);
+    else
+        access_events__close(&ring->accesses);
 }
 
 /* The event that owns the ring is the one that stays. */
@@ -182,7 +193,7 @@ static int fill_ring(struct sampling *sampling, const struct sampling_settings *
 static int add_ring(struct sampling *sampling, const struct sampling_settings *settings, int cpu,
                     size_t data_pages)
 {
-    struct sampling_ring ring = {.first_fd = -1};
+    struct sampling_ring ring = {.first_fd = -1, .cpu = (uint32_t)cpu, .decode = record__decode};
     unsigned frequency_hz = settings->rest_hz ? settings->rest_hz : settings->frequency_hz;
     ring.fd = open_permitted(sampling, settings, frequency_hz, cpu,
                              data_pages * (size_t)sysconf(_SC_PAGESIZE));
@@ -234,6 +245,45 @@ static int open_all(struct sampling *sampling, const struct sampling_settings *s
     return code;
 }
 
+/* ---- what the processor tells ---------------------------------------------------------------- */
+
+/* Whether this CPU has one. */
+static bool add_access_ring(struct sampling *sampling, const struct sampling_settings *settings,
+                            int cpu, const struct memory_unit *units, size_t count)
+{
+    struct sampling_ring ring = {
+        .first_fd = -1, .cpu = (uint32_t)cpu, .decode = record__decode_access};
+    const struct access_target target = {settings->pid, cpu, sampling->of_machine,
+                                         ACCESS_PAGES * (size_t)sysconf(_SC_PAGESIZE) / 4};
+    if (access_events__open(units, count, &target, &ring.accesses) < 0)
+        return false;
+    ring.fd = ring.accesses.ring_fd;
+    if (map_ring(&ring, ACCESS_PAGES) < 0 || access_events__join(&ring.accesses) < 0) {
+        close_ring(&ring);
+        return false;
+    }
+    ring.ring.scratch = sampling->scratch;
+    sampling->accesses_by = ring.accesses.name;
+    vec__push(&sampling->rings, &ring);
+    return true;
+}
+
+/* Where one CPU has none no other is asked, but of a hybrid processor. */
+static void add_access_rings(struct sampling *sampling, const struct sampling_settings *settings)
+{
+    struct memory_unit units[MEMORY_UNITS_MOST];
+    size_t count = settings->accesses ? memory_units__describe(DEVICES, ACCESS_HZ, units) : 0;
+    long cpus = count ? sysconf(_SC_NPROCESSORS_CONF) : 0;
+    for (int cpu = 0; cpu < cpus; cpu++)
+        if (!add_access_ring(sampling, settings, cpu, units, count) && count == 1)
+            return;
+}
+
+const char *sampling__accesses_by(const struct sampling *sampling)
+{
+    return sampling->accesses_by;
+}
+
 int sampling__open(const struct sampling_settings *settings, struct sampling **out,
                    struct error *error)
 {
@@ -251,6 +301,7 @@ int sampling__open(const struct sampling_settings *settings, struct sampling **o
         *out = NULL;
         return code;
     }
+    add_access_rings(sampling, settings);
     sampling->polled = memory__zeroed(sampling->rings.count + 1, sizeof *sampling->polled);
     for (size_t i = 0; i < sampling->rings.count; i++)
         sampling->polled[i] =
@@ -275,6 +326,8 @@ void sampling__close(struct sampling *sampling)
 void sampling__rest(struct sampling *sampling)
 {
     VEC_EACH (ring, &sampling->rings, struct sampling_ring) {
+        if (ring->first_fd < 0)
+            continue;
         ioctl(ring->fd, PERF_EVENT_IOC_ENABLE, 0);
         close(ring->first_fd);
         ring->first_fd = -1;
@@ -304,15 +357,17 @@ bool sampling__wait(struct sampling *sampling, int other_fd, int timeout_ms)
     return sampling->polled[count].revents != 0;
 }
 
-static void keep(struct sampling *sampling, const void *bytes, size_t size)
+static void keep(struct sampling *sampling, const struct sampling_ring *ring, const void *bytes,
+                 size_t size)
 {
     struct pending pending = {.sequence = sampling->sequence++};
-    if (record__decode(bytes, size, &pending.record) < 0) {
+    if (ring->decode(bytes, size, &pending.record) < 0) {
         sampling->damaged++;
         return;
     }
     if (pending.record.kind == RECORD_OTHER)
         return;
+    pending.record.cpu = ring->cpu;
     pending.record.path = memory__text(pending.record.path);
     if (pending.record.time_ns > sampling->newest_ns)
         sampling->newest_ns = pending.record.time_ns;
@@ -327,7 +382,7 @@ static void drain_ring(struct sampling *sampling, struct sampling_ring *cpu)
     /* Pairs with the kernel's release of data_head (see its comment in linux/perf_event.h). */
     cpu->ring.head = __atomic_load_n(&cpu->page->data_head, __ATOMIC_ACQUIRE);
     while (ring__next(&cpu->ring, &bytes, &size, &damaged))
-        keep(sampling, bytes, size);
+        keep(sampling, cpu, bytes, size);
     __atomic_store_n(&cpu->page->data_tail, cpu->ring.tail, __ATOMIC_RELEASE);
     sampling->damaged += damaged;
 }

@@ -26,6 +26,7 @@ enum record_kind {
     RECORD_EXIT,      /* a thread ended */
     RECORD_LOST,      /* count records were not written */
     RECORD_THROTTLED, /* the kernel held samples back for a while */
+    RECORD_ACCESS,    /* the processor tells of an access to memory (memory_events.h) */
 };
 
 #define SAMPLE_REGISTERS \
@@ -38,18 +39,29 @@ struct record {
     bool has_registers; /* likewise */
     uint64_t registers[SAMPLE_REGISTERS];
     uint32_t pid, tid, parent_pid, parent_tid;
-    uint64_t time_ns; /* of CLOCK_MONOTONIC */
-    uint64_t address;
+    uint32_t cpu;         /* that it was written on; record__decode does not know it */
+    uint64_t time_ns;     /* of CLOCK_MONOTONIC */
+    uint64_t address;     /* of a sample and an access: the instruction's */
     uint64_t weight_ns;   /* of a sample: the CPU time it stands for */
     uint64_t length;      /* of a map, in bytes */
     uint64_t file_offset; /* of a map's beginning */
     uint64_t count;       /* of RECORD_LOST */
     const char *path;     /* of a map; ends inside of the decoded bytes */
+    /* Of an access: */
+    uint64_t data;    /* address */
+    bool writes;      /* else it reads, or does both */
+    uint32_t latency; /* in cycles; 0: not told */
+    uint8_t level;    /* enum heurt_level */
+    uint8_t flags;    /* enum heurt_answer_flag */
 };
 
 /* Decodes one record of size bytes, header included. What is cut short or contradicts itself is
  * -EBADMSG; a kind that is not used gives RECORD_OTHER. path points into bytes. */
 int record__decode(const void *bytes, size_t size, struct record *record);
+
+/* Likewise of a ring of memory_events.h' events. What is no access is RECORD_OTHER: an operation of
+ * another kind (AMD), a prefetch, one without an address. */
+int record__decode_access(const void *bytes, size_t size, struct record *record);
 
 #define RECORD_BYTES_MAX 65536u /* the header's size field has 16 bits */
 
@@ -72,6 +84,7 @@ struct sampling_settings {
     unsigned frequency_hz;
     unsigned rest_hz; /* from sampling__rest on; 0: sampling__rest is not called */
     bool registers;   /* samples have those of the thread, unless it was in the kernel */
+    bool accesses;    /* also what the processor tells of accesses to memory, where it does */
 };
 
 struct sampling;
@@ -87,6 +100,9 @@ void sampling__rest(struct sampling *sampling);
 
 /* Whether time inside of the kernel is sampled too (perf_event_paranoid ≤ 1 or CAP_PERFMON). */
 bool sampling__sees_kernel(const struct sampling *sampling);
+
+/* Who tells of accesses ("AMD IBS"); NULL: nobody does. */
+const char *sampling__accesses_by(const struct sampling *sampling);
 
 /* Waits until rings have something to drain, other_fd (or -1) becomes readable, a signal came, or
  * timeout_ms passed. Returns whether other_fd is readable. */

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "format/layout.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -194,11 +195,39 @@ static struct stop_change look(const struct stop *stop, pid_t tid)
     };
 }
 
+/* A sample that the runtime takes, and no signal of the program's: it may be left out. */
+static bool is_of_timers(const siginfo_t *info)
+{
+    return info->si_code == SI_TIMER && (int64_t)info->si_value.sival_ptr == HEURT_TIMER_VALUE;
+}
+
+static bool is_timers(const struct stopped_thread *thread, int number)
+{
+    siginfo_t info = {0};
+    return number && ptrace(PTRACE_GETSIGINFO, thread->tid, NULL, &info) == 0 &&
+           is_of_timers(&info);
+}
+
+/* One of them is still to be delivered to the thread. */
+static bool awaits_timers(const struct stopped_thread *thread)
+{
+    enum { MOST = 8 };
+    siginfo_t pending[MOST];
+    struct __ptrace_peeksiginfo_args which = {.nr = MOST};
+    long count = ptrace(PTRACE_PEEKSIGINFO, thread->tid, &which, pending);
+    for (long i = 0; i < count; i++)
+        if (is_of_timers(&pending[i]))
+            return true;
+    return false;
+}
+
 /* What the thread's stop means: a signal that waits to be delivered, or nothing. */
 static void take_stop(struct stopped_thread *thread, const struct stop_change *change)
 {
     bool is_step = thread->stepping && change->event == 0 && change->signal == SIGTRAP;
     thread->signal = change->event == 0 && !is_step && !change->at_call ? change->signal : 0;
+    if (is_timers(thread, thread->signal))
+        thread->signal = 0;
     thread->stepping = false;
     thread->by_job_control = change->event && change->signal != SIGTRAP;
     bool read = ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->registers) == 0;
@@ -338,6 +367,8 @@ static void go_on(const struct stop *stop, struct stopped_thread *thread,
 {
     if (change->at_call && thread->entered) {
         end_transfer(thread);
+    } else if (!change->event && is_timers(thread, change->signal)) {
+        resume(thread, 0);
     } else if (change->at_call || (change->event && change->signal == SIGTRAP)) {
         thread->entered = change->at_call; /* else our interrupt, which a signal had overtaken */
         resume(thread, 0);
@@ -588,12 +619,26 @@ static void drop_idle_signals(struct stop *stop)
     }
 }
 
+/* The handler of a sample would end a call with EINTR that our stop has interrupted: as it comes no
+ * further than its delivery, it is taken away. */
+static void drop_timers(struct stop *stop)
+{
+    VEC_EACH (thread, &stop->threads, struct stopped_thread) {
+        if (thread->phase != STOPPED || thread->signal || thread->by_job_control ||
+            !awaits_timers(thread) || ptrace(PTRACE_CONT, thread->tid, NULL, NULL) != 0)
+            continue;
+        thread->phase = ASKED;
+        await_stop(stop, thread); /* take_stop leaves the signal out */
+    }
+}
+
 void stop__end(struct stop *stop)
 {
     if (stop->memory_fd >= 0)
         close(stop->memory_fd);
     stop->memory_fd = -1;
     drop_idle_signals(stop);
+    drop_timers(stop);
     /* The other way round than they were seized, those whose call was interrupted last. What is
      * asked of /proc is asked before, so that the time between is short. */
     VEC_EACH (thread, &stop->threads, struct stopped_thread)

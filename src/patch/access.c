@@ -7,6 +7,7 @@
 #include "patch/code_file.h"
 #include "patch/decode.h"
 #include "patch/linkage.h"
+#include "patch/own_frame.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -158,14 +159,6 @@ static void join_regions(struct vec *regions)
     regions->count = kept;
 }
 
-static int number_of(ZydisRegister name)
-{
-    ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
-    return whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15
-               ? (int)whole - ZYDIS_REGISTER_RAX
-               : -1;
-}
-
 /* What the instruction adds to the register that it writes; 0: it does something else. */
 static int32_t step_of(const struct instruction *instruction)
 {
@@ -209,7 +202,7 @@ static void count_writes(const struct instruction *instruction, struct counting 
         const ZydisDecodedOperand *operand = &instruction->operands[i];
         int number = operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
                              operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE
-                         ? number_of(operand->reg.value)
+                         ? register__number(operand->reg.value)
                          : -1;
         if (number < 0)
             continue;
@@ -335,21 +328,14 @@ static enum access_kind kind_of(const struct instruction *instruction,
 
 static bool changes(const struct instruction *instruction, ZydisRegister name)
 {
-    for (unsigned i = 0; i < instruction->zydis.operand_count; i++) {
-        const ZydisDecodedOperand *operand = &instruction->operands[i];
-        if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-            operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
-            number_of(operand->reg.value) >= 0 && number_of(operand->reg.value) == number_of(name))
-            return true;
-    }
-    return false;
+    return instruction__writes(instruction, register__number(name));
 }
 
 /* A register's part of an address; false: it is not known. is_past: the instruction is done. */
 static bool add_register(const struct instruction *instruction, ZydisRegister name, bool is_past,
                          uint64_t factor, const uint64_t registers[16], uint64_t *address)
 {
-    int number = number_of(name);
+    int number = register__number(name);
     if (name == ZYDIS_REGISTER_NONE)
         return true;
     if (number < 0 || (is_past && changes(instruction, name)))
@@ -480,7 +466,7 @@ struct loop_registers {
 static void add_registers(const struct instruction *instruction, const ZydisDecodedOperand *memory,
                           struct loop_registers *registers)
 {
-    int number = number_of(instruction->operands[0].reg.value);
+    int number = register__number(instruction->operands[0].reg.value);
     registers->exchanges |= memory && is_exchange(instruction);
     registers->compares |= memory && instruction->zydis.mnemonic == ZYDIS_MNEMONIC_CMPXCHG;
     if (instruction->operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER || number < 0)
@@ -500,8 +486,9 @@ static bool asks_count(const struct instruction *instruction, const ZydisDecoded
     unsigned asked = 0;
     for (unsigned i = 0; i < 2; i++) {
         const ZydisDecodedOperand *operand = &instruction->operands[i];
-        if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER && number_of(operand->reg.value) >= 0)
-            asked |= 1u << number_of(operand->reg.value);
+        if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+            register__number(operand->reg.value) >= 0)
+            asked |= 1u << register__number(operand->reg.value);
     }
     return instruction->zydis.mnemonic == ZYDIS_MNEMONIC_CMP && asked & registers->counted &&
            (memory || asked & registers->read);
@@ -549,10 +536,42 @@ static int what_loop_does(const struct code_accesses *self, const struct stepped
     return is_written_in_loop(self, stepped, reader, operand) ? WRITES_TOO : WRITES_NOT;
 }
 
+/* ---- where registers were overwritten -------------------------------------------------------- */
+
+struct decoding {
+    const struct code_accesses *self;
+    const struct stepped *stepped;
+};
+
+static bool decode_step(const void *context, size_t number, struct instruction *instruction)
+{
+    const struct decoding *decoding = context;
+    const struct access_step *step = VEC_AT(&decoding->stepped->steps, struct access_step, number);
+    return decode_at(decoding->self, decoding->stepped->start + step->at, instruction) &&
+           instruction__operands(instruction, &decoding->self->decoder);
+}
+
+/* The address of an instruction that was done just before the interrupted one. 0: not known. */
+static uint64_t recover(const struct decoding *decoding, const struct access_step *step,
+                        const ZydisDecodedOperand *operand, struct straight_code code)
+{
+    uint64_t address;
+    size_t number = (size_t)(step - (struct access_step *)decoding->stepped->steps.items);
+    code.decode = decode_step;
+    code.context = decoding;
+    code.interrupted = number + 1;
+    if (own_frame__is_gone(decoding->self->bytes + decoding->stepped->start, step->at,
+                           code.loaded_at + decoding->stepped->start, code.registers, code.memory))
+        code.memory.read = NULL;
+    for (code.first = number; code.first && !step->is_entered && !step[-1].ends_flow; step--)
+        code.first--;
+    return straight_code__address(&code, number, operand, &address) ? address : 0;
+}
+
 /* Whether the instruction accesses memory; then what it does is in access. */
 static bool take(const struct code_accesses *self, const struct stepped *stepped,
-                 struct access_step *step, bool is_past, const uint64_t registers[16],
-                 uint64_t loaded_at, struct access *access)
+                 struct access_step *step, bool is_past, const struct straight_code *state,
+                 struct access *access)
 {
     struct instruction instruction;
     uint64_t offset = stepped->start + step->at;
@@ -565,7 +584,10 @@ static bool take(const struct code_accesses *self, const struct stepped *stepped
     access->kind = kind_of(&instruction, operand);
     access->file_offset = offset;
     access->bytes = operand->size / 8;
-    access->address = address_of(&instruction, operand, is_past, registers, loaded_at);
+    access->address =
+        address_of(&instruction, operand, is_past, state->registers, state->loaded_at);
+    if (!access->address && is_past)
+        access->address = recover(&(struct decoding){self, stepped}, step, operand, *state);
     if (access->kind != ACCESS_READ && !is_exchange(&instruction))
         return true;
     /* What spins may be in a loop that writes the same place elsewhere: the inner loop counts. */
@@ -579,8 +601,12 @@ static bool take(const struct code_accesses *self, const struct stepped *stepped
 }
 
 struct access code_accesses__find(struct code_accesses *self, uint64_t file_offset,
-                                  const uint64_t registers[16], uint64_t loaded_at)
+                                  const uint64_t registers[16], uint64_t loaded_at,
+                                  struct memory_reader memory)
 {
+    static const uint64_t none[16];
+    const struct straight_code state = {
+        .registers = registers ? registers : none, .loaded_at = loaded_at, .memory = memory};
     struct access access = {.file_offset = file_offset};
     if (!self->bytes)
         return access;
@@ -588,10 +614,12 @@ struct access code_accesses__find(struct code_accesses *self, uint64_t file_offs
     struct access_step *step = step_at(function, file_offset);
     if (!step)
         return access;
-    bool has_before = step->at && !step->is_entered && !step[-1].ends_flow;
-    find_loop(function, file_offset, registers, &access.loop);
-    if (!has_before || !take(self, function, step - 1, true, registers, loaded_at, &access))
-        take(self, function, step, false, registers, loaded_at, &access);
+    bool has_before = registers && step->at && !step->is_entered && !step[-1].ends_flow;
+    if (registers)
+        find_loop(function, file_offset, registers, &access.loop);
+    if (!has_before || !take(self, function, step - 1, true, &state, &access))
+        take(self, function, step, false, &state, &access);
+    access.address = registers ? access.address : 0;
     return access;
 }
 
@@ -599,7 +627,7 @@ struct access code_accesses__find(struct code_accesses *self, uint64_t file_offs
 
 static bool is_of_stack(const ZydisDecodedOperand *memory)
 {
-    int base = number_of(memory->mem.base);
+    int base = register__number(memory->mem.base);
     return base == 4 || base == 5; /* rsp, rbp */
 }
 
@@ -611,7 +639,7 @@ static bool is_asked_of_errno(const struct code_accesses *self, uint64_t offset)
            instruction__operands(&instruction, &self->decoder) &&
            instruction.zydis.mnemonic == ZYDIS_MNEMONIC_CMP &&
            instruction.operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-           number_of(instruction.operands[0].mem.base) == 0 &&
+           register__number(instruction.operands[0].mem.base) == 0 &&
            instruction.operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
            instruction.operands[1].imm.value.u == EINTR;
 }

@@ -3,8 +3,8 @@
  *
  * An interrupt comes when the oldest instruction is done: one that waited for memory is the one
  * before the interrupted one. Where something jumps to the interrupted one, that is not known, and
- * only an access of its own counts. An address is known when no instruction since has changed the
- * registers that it is made of.
+ * only an access of its own counts. An address is known when the registers that it is made of are
+ * as they were, or what they held can be worked out (register_value.h).
  *
  * In goes a place in a file with the registers that a thread had there, out comes an access. A
  * function costs one decoding when it is met first, a place a search. It stands on decode.h and
@@ -12,6 +12,7 @@
 #ifndef HEURT_PATCH_ACCESS_H
 #define HEURT_PATCH_ACCESS_H
 
+#include "patch/register_value.h"
 #include "symbol/functions.h"
 
 #include <stdbool.h>
@@ -52,9 +53,11 @@ struct code_accesses *code_accesses__new(const char *path,
 void code_accesses__free(struct code_accesses *self); /* NULL is allowed */
 
 /* The access of a thread that was interrupted at the instruction at file_offset. registers: as the
- * processor numbers them; loaded_at: what to add to a file offset for an address of the process. */
+ * processor numbers them; NULL: what the instruction there does itself, without an address.
+ * loaded_at: what to add to a file offset for an address of the process. */
 struct access code_accesses__find(struct code_accesses *self, uint64_t file_offset,
-                                  const uint64_t registers[16], uint64_t loaded_at);
+                                  const uint64_t registers[16], uint64_t loaded_at,
+                                  struct memory_reader memory);
 
 /* Whether the call that returns to file_offset, a sleep, stands in a loop that does nothing else
  * than look whether it may go on: it reads memory other than its own stack, writes none, and calls

@@ -141,3 +141,23 @@ bool instruction__is_lea(const struct instruction *instruction)
 {
     return instruction->zydis.mnemonic == ZYDIS_MNEMONIC_LEA;
 }
+
+int register__number(ZydisRegister name)
+{
+    ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, name);
+    return whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15
+               ? (int)whole - ZYDIS_REGISTER_RAX
+               : -1;
+}
+
+bool instruction__writes(const struct instruction *instruction, int number)
+{
+    for (unsigned i = 0; i < instruction->zydis.operand_count; i++) {
+        const ZydisDecodedOperand *operand = &instruction->operands[i];
+        if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+            operand->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE && number >= 0 &&
+            register__number(operand->reg.value) == number)
+            return true;
+    }
+    return false;
+}

@@ -59,6 +59,12 @@ bool instruction__ends_flow(const struct instruction *instruction);
 /* The address that a [rip+disp] operand means, or 0 when there is none. */
 uint64_t instruction__rip_address(const struct instruction *instruction);
 
+/* rax 0 … r15 15 as the processor numbers them, whatever part of the register is named; -1: none.
+ */
+int register__number(ZydisRegister name);
+/* Whether it writes the register of that number, or a part of it; needs operands. */
+bool instruction__writes(const struct instruction *instruction, int number);
+
 bool instruction__has_memory(const struct instruction *instruction); /* named by ModRM */
 bool instruction__locks_memory(const struct instruction *instruction);
 bool instruction__is_lea(const struct instruction *instruction);

@@ -10,6 +10,7 @@ static const char HOOKED[] = "already measured by its hook";
 static const char LOADER[] = "it belongs to the dynamic loader, which is left alone";
 static const char WAITS[] = "it waits on behalf of its caller";
 static const char ALLOCATES[] = "it is a part of the allocator";
+static const char COMMUNICATES[] = "it is a part of MPI, whose calls are measured";
 static const char NAMELESS[] = "it is a part of the C library without a name";
 
 struct denylist_entry {
@@ -269,10 +270,24 @@ static bool is_allocator(const char *module)
            begins(module, "libmimalloc") || begins(module, "libtbbmalloc");
 }
 
+/* Libraries of MPI, and those that carry its messages: they spin for what comes. */
+static bool is_of_mpi(const char *module)
+{
+    static const char *const beginnings[] = {"libmpi.so",   "libmpi_",   "libmpich", "libopen-pal.",
+                                             "libopen-rte", "libmca_",   "mca_",     "libpmix",
+                                             "libuc",       "libfabric", "libpsm",   "libevent"};
+    for (unsigned i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (begins(module, beginnings[i]))
+            return true;
+    return false;
+}
+
 const char *denylist__chosen(const char *module, const char *name)
 {
     if (is_allocator(module))
         return ALLOCATES;
+    if (is_of_mpi(module))
+        return COMMUNICATES;
     if (begins(module, "libgomp.so.") || begins(module, "libomp.so") ||
         begins(module, "libiomp5.so"))
         return name ? look_up(inside_openmp, sizeof inside_openmp / sizeof *inside_openmp, name)

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct long_functions;
+struct openmp_use;
 struct requests;
 
 /* Everything that a report shows. */
@@ -19,7 +21,11 @@ struct report {
     const char *directory;           /* of the trace, as the user wrote it */
     const char *threads; /* " --thread NAME", as often as it was given; NULL: of all of them */
     uint64_t trace_bytes;
+    const struct vec *checks;        /* struct checked: of --fail-if; NULL: nothing was asked */
     const struct requests *requests; /* NULL: not asked for, or it serves nobody */
+    const struct long_functions *long_functions; /* NULL: not asked for, or there are none */
+    const struct openmp_use *openmp; /* NULL: not asked for, or no parallel region is told */
+    const struct mpi_use *mpi;       /* NULL: it has no ranks of MPI */
 };
 
 /* How text is laid out on this terminal or file. */
@@ -31,7 +37,7 @@ struct style {
 
 /* One presenter of reports. */
 struct presenter {
-    const char *name; /* "text", "json", "csv" */
+    const char *name; /* "text", "json", "csv", "markdown" */
     /* rank: only that class, from 1; 0: all. As text with findings: that finding. */
     void (*classes)(const struct report *report, size_t rank, const struct style *style, FILE *out);
     void (*coverage)(const struct report *report, const struct style *style, FILE *out);
@@ -41,6 +47,7 @@ struct presenter {
 extern const struct presenter presenter_text;
 extern const struct presenter presenter_json;
 extern const struct presenter presenter_csv;
+extern const struct presenter presenter_markdown; /* of the first screen alone */
 
 /* The variable at that address in the process image (serial), or NULL. */
 const char *report__variable(const struct report *report, uint32_t process, uint64_t address);

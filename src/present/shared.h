@@ -309,6 +309,14 @@ void text__ignored(const struct report *report, const struct style *style, FILE 
 void text__sampled(const struct report *report, const struct style *style, FILE *out);
 void text__coverage_line(const struct report *report, FILE *out);
 
+/* ---- long_functions_text.c ------------------------------------------------------------------- */
+
+/* Functions that take time of which no calls tell; nothing where there are none. */
+void text__long_functions(const struct report *report, const struct style *style, FILE *out);
+/* Of such a class the lines at which its time was; nothing of others. */
+void text__lines_of_class(const struct report *report, const struct profile_class *class,
+                          const struct style *style, FILE *out);
+
 /* ---- audit.c --------------------------------------------------------------------------------- */
 
 void text__audit(const struct report *report, const struct style *style, FILE *out);

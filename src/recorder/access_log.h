@@ -1,7 +1,9 @@
 /* access_log.h: where sampled threads were, and what memory they accessed there, written into the
  * trace while the program runs.
  *
- * In go samples with registers, out come SAMPLES definitions. A sample costs a search, a function
+ * In go samples with registers, out come SAMPLES definitions. Where the processor tells of accesses
+ * (RECORD_ACCESS), these take the place of what such a sample says of memory (access_share.h), and
+ * what answered them is written as ANSWERS. A sample costs a search, a function
  * its decoding when it is met first. It stands on kernel/hotspots.h, patch/access.h and
  * live_patch.h. One thread at a time. */
 #ifndef HEURT_RECORDER_ACCESS_LOG_H

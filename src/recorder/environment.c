@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 extern char **environ;
 
@@ -22,6 +23,29 @@ static char *first_of_preloaded(const char *list)
     return NULL;
 }
 
+/* Whether it is a program of MPI: it needs its library, or a launcher starts it; to which others
+ * need not lead but by what they load. */
+static bool may_have_mpi(const struct binary *binary)
+{
+    static const char *const variables[] = HEURT_MPI_VARIABLES;
+    bool found = binary->needs_mpi;
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        found |= getenv(variables[i]) != NULL;
+    return found;
+}
+
+/* ":" and the path of what such a program gets beside the runtime; "": it is not there. To be
+ * freed. */
+static char *mpi_library(const char *library)
+{
+    const char *slash = strrchr(library, '/');
+    char *entry = memory__format(":%.*s" HEURT_MPI_LIBRARY_FILE,
+                                 slash ? (int)(slash + 1 - library) : 0, library);
+    if (access(entry + 1, R_OK) != 0)
+        entry[0] = 0;
+    return entry;
+}
+
 /* What the user has in LD_PRELOAD stays as it is; the loader takes the last entry of that name.
  * What is in front of the runtime there, it takes away with itself. */
 static char *preload_entry(const char *library, const struct binary *binary)
@@ -29,8 +53,10 @@ static char *preload_entry(const char *library, const struct binary *binary)
     const char *old = getenv("LD_PRELOAD");
     char *users = old ? first_of_preloaded(old) : NULL;
     const char *first = users ? users : binary->first_library;
-    char *entry = memory__format("LD_PRELOAD=%s%s%s%s%s", first ? first : "", first ? ":" : "",
-                                 library, old && *old ? ":" : "", old ? old : "");
+    char *mpi = may_have_mpi(binary) ? mpi_library(library) : memory__text("");
+    char *entry = memory__format("LD_PRELOAD=%s%s%s%s%s%s", first ? first : "", first ? ":" : "",
+                                 library, mpi, old && *old ? ":" : "", old ? old : "");
+    free(mpi);
     free(users);
     return entry;
 }

@@ -71,3 +71,22 @@ int runtime__find(char **path, struct error *error)
     executable[bytes] = 0;
     return runtime__find_beside(executable, path, error);
 }
+
+/* Installed they lie side by side, in the build tree in folders of their own. */
+char *place_library__find(void)
+{
+    static const char *const beside[] = {"", "../place/"};
+    struct error error;
+    char *runtime = NULL, *found = NULL;
+    if (runtime__find(&runtime, &error) < 0)
+        return NULL;
+    const char *slash = strrchr(runtime, '/');
+    for (size_t i = 0; !found && i < sizeof beside / sizeof beside[0]; i++) {
+        char *candidate = memory__format("%.*s/%s%s", slash ? (int)(slash - runtime) : 0, runtime,
+                                         beside[i], PLACE_LIBRARY_FILE);
+        found = realpath(candidate, NULL);
+        free(candidate);
+    }
+    free(runtime);
+    return found;
+}

@@ -91,6 +91,9 @@ struct live_witness {
 bool live_witness__hear(struct live_witness *witness, pid_t pid, const char *library);
 bool live_witness__confirms(const struct live_witness *witness, const struct trace_module *module);
 void live_witness__free(struct live_witness *witness);
+/* All three of the process's users are this one: it never had other rights, or has given them up.
+ */
+bool live_witness__is_own(pid_t pid);
 
 /* The session's entry of a patch. */
 struct live_function *live__function(const struct live *live, const struct live_patch *patch);

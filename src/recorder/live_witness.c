@@ -17,8 +17,7 @@ enum {
     MODULES_MAX = 1 << 16,
 };
 
-/* All three of its users are this one: it never had other rights, or has given them up. */
-static bool is_of_this_user(pid_t pid)
+bool live_witness__is_own(pid_t pid)
 {
     char path[64], line[256];
     unsigned real, effective, saved;
@@ -73,7 +72,7 @@ bool live_witness__hear(struct live_witness *witness, pid_t pid, const char *lib
     struct stat runtime;
     bool heard = false;
     snprintf(path, sizeof path, "/proc/%d/mem", pid);
-    if (!library || stat(library, &runtime) != 0 || !is_of_this_user(pid) ||
+    if (!library || stat(library, &runtime) != 0 || !live_witness__is_own(pid) ||
         !process_map__read(pid, &witness->ranges))
         return false;
     int memory = open(path, O_RDONLY | O_CLOEXEC);

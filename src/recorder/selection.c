@@ -7,6 +7,8 @@
 #include "kernel/sampling.h"
 #include "patch/denylist.h"
 #include "recorder/hot_table.h"
+#include "recorder/recorded_accesses.h"
+#include "recorder/timed_samples.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,9 @@
 #define PLACE_SHIFT 6         /* places are blocks of 64 bytes */
 
 struct selection {
-    struct sampling *sampling;
+    struct sampling *sampling;          /* NULL: the kernel refuses, and these are there: */
+    struct timed_samples *timed;        /* else NULL */
+    struct recorded_accesses *recorded; /* NULL, but in a test */
     struct hotspots *hotspots;
     struct hot_files files;
     struct access_log *accesses;
@@ -36,23 +40,36 @@ struct selection {
     struct map seen;      /* blocks of files where choices found samples */
 };
 
+static void log_accesses(struct selection *selection, const struct access_log_settings *settings)
+{
+    const char *by = selection->sampling ? sampling__accesses_by(selection->sampling) : NULL;
+    selection->accesses = access_log__new(settings, selection->hotspots, &selection->files);
+    selection->recorded = recorded_accesses__open();
+    by = selection->recorded ? "a test" : by;
+    if (by)
+        trace_writer__meta(settings->writer, "accesses_by", by);
+}
+
 int selection__open(pid_t pid, uint64_t after_ns, const struct access_log_settings *settings,
                     struct selection **selection, struct error *error)
 {
     struct sampling_settings how = {pid, after_ns ? FREQUENCY_HZ : REST_HZ, after_ns ? REST_HZ : 0,
-                                    .registers = true};
+                                    .registers = true, .accesses = settings != NULL};
     struct sampling *sampling = NULL;
     *selection = NULL;
     int code = sampling__open(&how, &sampling, error);
-    if (code < 0)
+    struct timed_samples *timed =
+        code < 0 && settings ? timed_samples__new(settings->writer, how.frequency_hz, how.rest_hz)
+                             : NULL;
+    if (code < 0 && !timed)
         return code;
     *selection = memory__zeroed(1, sizeof **selection);
     (*selection)->sampling = sampling;
+    (*selection)->timed = timed;
     (*selection)->hotspots = hotspots__new();
     (*selection)->after_ns = after_ns;
     if (settings)
-        (*selection)->accesses =
-            access_log__new(settings, (*selection)->hotspots, &(*selection)->files);
+        log_accesses(*selection, settings);
     return 0;
 }
 
@@ -64,9 +81,21 @@ static void take(const struct record *record, void *context)
         access_log__take(selection->accesses, record);
 }
 
+static bool is_known(uint32_t pid, uint64_t address, void *context)
+{
+    struct selection *selection = context;
+    uint32_t module;
+    uint64_t offset;
+    return hotspots__find(selection->hotspots, pid, address, &module, &offset);
+}
+
 static void drain(struct selection *selection, bool last)
 {
-    sampling__drain(selection->sampling, last, take, selection);
+    if (selection->timed)
+        timed_samples__drain(selection->timed, is_known, take, selection);
+    else
+        sampling__drain(selection->sampling, last, take, selection);
+    recorded_accesses__drain(selection->recorded, take, selection);
     if (selection->accesses)
         access_log__flush(selection->accesses);
 }
@@ -77,6 +106,10 @@ void selection__close(struct selection *selection)
         return;
     drain(selection, true);
     access_log__free(selection->accesses);
+    recorded_accesses__close(selection->recorded);
+    if (selection->timed)
+        timed_samples__end(selection->timed);
+    timed_samples__free(selection->timed);
     sampling__close(selection->sampling);
     hotspots__free(selection->hotspots);
     hot_files__close(&selection->files);
@@ -90,7 +123,7 @@ void selection__close(struct selection *selection)
 static bool is_heurt(const char *path)
 {
     const char *base = strrchr(path, '/');
-    return base && strcmp(base, "/libheurt.so") == 0;
+    return base && (strcmp(base, "/libheurt.so") == 0 || strncmp(base, "/libheurt-", 10) == 0);
 }
 
 /* What waits or allocates within a library does so for its caller. */
@@ -198,7 +231,9 @@ void selection__accept(struct selection *selection, const struct chosen *chosen)
         uint64_t block = block_of(spot);
         map__put(&selection->seen, &block, sizeof block, 1);
     }
-    if (!selection->rests)
+    if (!selection->rests && selection->timed)
+        timed_samples__rest(selection->timed);
+    else if (!selection->rests)
         sampling__rest(selection->sampling);
     selection->rests = true;
     selection->compared_ns = 0;

@@ -2,6 +2,7 @@
 
 #include "patch/access.h"
 #include "recorder/cache.h"
+#include "recorder/memory_names.h"
 #include "symbol/resolve.h"
 
 #include <stdlib.h>
@@ -65,8 +66,10 @@ int trace_names__find(const struct trace *trace, struct symbols **symbols, struc
     char *cache = cache__directory("names");
     int code = symbols__resolve(trace, cache, symbols, error);
     free(cache);
-    if (code == 0)
+    if (code == 0) {
         find_asking_sleeps(trace, *symbols);
+        memory_names__find(trace, *symbols, false);
+    }
     return code;
 }
 

@@ -283,6 +283,7 @@ bool thread__renew(struct thread *thread, uint64_t *end, unsigned words)
                       thread->start_routine ? thread->creator : HEURT_NO_SERIAL,
                       thread->start_routine);
         instructions__begin(thread);
+        cpu_timer__begin(thread);
         kernel__begin(thread);
         tell_pause(thread, began);
     }

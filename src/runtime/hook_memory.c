@@ -4,6 +4,7 @@
  *
  * They are called before the runtime knows the functions behind it, and by what stands behind its
  * search for them: an allocator's first call. Then they are made as bare system calls. */
+#include "runtime/objects.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
@@ -25,6 +26,14 @@ static void map__end(struct thread *thread, int64_t result)
 {
     if (thread)
         event__write1(thread, HEURT_EVENT_MEMORY_MAP | 1, (uint64_t)result);
+}
+
+/* What is mapped is an object of the program's (objects.h), from its first byte until that is
+ * unmapped. */
+static inline void *mapped(uint64_t site, void *address, size_t bytes)
+{
+    object__allocated(site, address != MAP_FAILED ? address : NULL, bytes);
+    return address;
 }
 
 /* As libc answers for the kernel. */
@@ -74,12 +83,14 @@ static void *bare_mremap(void *address, size_t old, size_t bytes, int flags, voi
 EXPORT void *mmap(void *address, size_t bytes, int protection, int flags, int file, off_t at)
 {
     MEMORY_MAP(void *, MMAP, address, bytes,
-               KNOWN(mmap, address, bytes, protection, flags, file, at));
+               mapped(SITE(HEURT_ALLOCATION_MMAP),
+                      KNOWN(mmap, address, bytes, protection, flags, file, at), bytes));
 }
 extern __typeof__(mmap) mmap64 __attribute__((alias("mmap"))) EXPORT;
 
 EXPORT int munmap(void *address, size_t bytes)
 {
+    object__freed(address);
     MEMORY_MAP(int, MUNMAP, address, bytes, KNOWN(munmap, address, bytes));
 }
 
@@ -100,5 +111,8 @@ EXPORT void *mremap(void *address, size_t old, size_t bytes, int flags, ...)
     va_start(arguments, flags);
     void *to = flags & MREMAP_FIXED ? va_arg(arguments, void *) : NULL;
     va_end(arguments);
-    MEMORY_MAP(void *, MREMAP, address, bytes, KNOWN(mremap, address, old, bytes, flags, to));
+    object__freed(address);
+    MEMORY_MAP(
+        void *, MREMAP, address, bytes,
+        mapped(SITE(HEURT_ALLOCATION_MMAP), KNOWN(mremap, address, old, bytes, flags, to), bytes));
 }

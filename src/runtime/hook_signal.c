@@ -46,7 +46,10 @@ EXPORT int sigaction(int number, const struct sigaction *next, struct sigaction 
 {
     if (number == SIGBUS && heurt_state.recording && next && next->sa_handler == SIG_DFL)
         next = &guard;
+    bool is_timers = cpu_timers__yield_signal(number, next);
     int result = REAL(sigaction)(number, next, before);
+    if (is_timers && result == 0 && before)
+        *before = (struct sigaction){.sa_handler = SIG_DFL};
     if (number == SIGBUS && result == 0 && before && before->sa_sigaction == on_bus_error)
         *before = (struct sigaction){.sa_handler = SIG_DFL};
     return result;
@@ -54,8 +57,9 @@ EXPORT int sigaction(int number, const struct sigaction *next, struct sigaction 
 
 EXPORT __sighandler_t signal(int number, __sighandler_t handler)
 {
+    bool is_timers = cpu_timers__yield_signal(number, true);
     __sighandler_t before = REAL(signal)(number, handler);
     if (number == SIGBUS && handler == SIG_DFL && before != SIG_ERR && heurt_state.recording)
         REAL(sigaction)(SIGBUS, &guard, NULL);
-    return before == guard.sa_handler ? SIG_DFL : before;
+    return before == guard.sa_handler || (is_timers && before != SIG_ERR) ? SIG_DFL : before;
 }

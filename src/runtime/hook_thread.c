@@ -424,17 +424,20 @@ EXPORT int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 EXPORT int sigwait(const sigset_t *signals, int *signal)
 {
-    SLEEP(int, HEURT_SLEEP_SIGWAIT, 0, REAL(sigwait)(signals, signal));
+    SLEEP(int, HEURT_SLEEP_SIGWAIT, 0,
+          REAL(sigwait)(cpu_timers__hide(signals, &(sigset_t){{0}}), signal));
 }
 
 EXPORT int sigwaitinfo(const sigset_t *signals, siginfo_t *info)
 {
-    SLEEP(int, HEURT_SLEEP_SIGWAIT, 0, REAL(sigwaitinfo)(signals, info));
+    SLEEP(int, HEURT_SLEEP_SIGWAIT, 0,
+          REAL(sigwaitinfo)(cpu_timers__hide(signals, &(sigset_t){{0}}), info));
 }
 
 EXPORT int sigtimedwait(const sigset_t *signals, siginfo_t *info, const struct timespec *time)
 {
-    SLEEP(int, HEURT_SLEEP_SIGWAIT, ns_of(time), REAL(sigtimedwait)(signals, info, time));
+    SLEEP(int, HEURT_SLEEP_SIGWAIT, ns_of(time),
+          REAL(sigtimedwait)(cpu_timers__hide(signals, &(sigset_t){{0}}), info, time));
 }
 
 EXPORT int sigsuspend(const sigset_t *mask)

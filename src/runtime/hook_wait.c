@@ -25,6 +25,12 @@
         struct thread *thread = hook__thread();                                            \
         if (unlikely(!thread))                                                             \
             return real;                                                                   \
+        if (unlikely(thread->is_in_wait)) {                                                \
+            lock__releasing(thread, SITE(0), mutex);                                       \
+            int result_of_part = real;                                                     \
+            lock__acquired(thread, SITE(0), mutex, false);                                 \
+            return result_of_part;                                                         \
+        }                                                                                  \
         lock__gives_up(thread, mutex);                                                     \
         hook__stack(thread, SITE(0), condition);                                           \
         event__write3(thread, HEURT_EVENT_CONDITION_WAIT, SITE(0), (uintptr_t)(condition), \

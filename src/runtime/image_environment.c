@@ -38,6 +38,27 @@ static const char *list__find(const char *list, const char *item)
     return NULL;
 }
 
+/* Where the name of our library begins behind its folder: what lies beside it is named alike. */
+static size_t folder_length(void)
+{
+    size_t length = text__length(heurt_state.library);
+    while (length && heurt_state.library[length - 1] != '/')
+        length--;
+    return length;
+}
+
+/* Behind our library there, with what separates it: that of MPI's functions; else NULL. */
+static char *list__skip_mpi(char *at)
+{
+    static const char name[] = HEURT_MPI_LIBRARY_FILE;
+    size_t folder = folder_length();
+    if (*at != ':' || memcmp(at + 1, heurt_state.library, folder) != 0 ||
+        memcmp(at + 1 + folder, name, sizeof name - 1) != 0)
+        return NULL;
+    at += folder + sizeof name;
+    return *at && *at != ':' && *at != ' ' ? NULL : at;
+}
+
 /* LD_PRELOAD's value with our library cut out, in place, and with the sanitizer's that was put
  * just in front of it. False when nothing is left. */
 static bool list__cut(char *list, const char *item)
@@ -47,7 +68,9 @@ static bool list__cut(char *list, const char *item)
         size_t first = strcspn(list, ": ");
         if (list + first + 1 == at && first_library__is(list, first))
             at = list;
-        char *rest = (char *)list__find(at, item) + text__length(item);
+        char *rest = (char *)list__find(at, item) + text__length(item), *behind;
+        if (strnlen(rest, folder_length() + 1) > folder_length() && (behind = list__skip_mpi(rest)))
+            rest = behind;
         rest += strspn(rest, ": ");
         if (!*rest)
             while (at > list && (at[-1] == ':' || at[-1] == ' '))
@@ -202,8 +225,31 @@ static char *append_pads(char **to, const char *text, char *end)
     return append(end, HEURT_PAD "=") + 1;
 }
 
+/* Whether a launcher of MPI starts the image, or has started what does. */
+static bool is_rank(char *const *envp)
+{
+    static const char *const variables[] = HEURT_MPI_VARIABLES;
+    for (; envp && *envp; envp++)
+        for (unsigned i = 0; i < sizeof variables / sizeof *variables; i++)
+            if (environment__value(*envp, variables[i]))
+                return true;
+    return false;
+}
+
+/* What MPI programs get beside our library, where it is there. */
+static char *append_mpi(char *text)
+{
+    char *end = append(append(text, ":"), heurt_state.library);
+    char *name = end - (text__length(heurt_state.library) - folder_length());
+    end = append(name, HEURT_MPI_LIBRARY_FILE);
+    if (RAW2(access, text + 1, 4 /* R_OK */) == 0)
+        return end;
+    *text = 0;
+    return text;
+}
+
 /* Our LD_PRELOAD: with what users, the list that the new image would have without us, names. */
-static char *append_preload(char *text, const char *users, const char *program,
+static char *append_preload(char *text, const char *users, const char *program, bool has_mpi,
                             struct image_room *room)
 {
     bool has_ours = users && list__find(users, heurt_state.library);
@@ -213,6 +259,8 @@ static char *append_preload(char *text, const char *users, const char *program,
         text = append(append(text, room->first), ":");
     if (!has_ours)
         text = append(text, heurt_state.library);
+    if (!has_ours && has_mpi)
+        text = append_mpi(text);
     if (users && *users)
         text = append(append(text, has_ours ? "" : ":"), users);
     return text + 1;
@@ -223,20 +271,21 @@ char *const *environment__inject(char *const *envp, const char *program, struct 
 {
     const char *preload = NULL;
     char **to = slots;
+    bool has_mpi = is_rank(envp);
     for (; envp && *envp; envp++) {
         const char *list = environment__value(*envp, HEURT_PRELOAD);
         preload = list ? list : preload;
         if (!is_ours(*envp) && !(list && list__find(list, heurt_state.library)))
             *to++ = *envp;
     }
-    size_t needed = text__length(heurt_state.directory) + text__length(heurt_state.library) +
+    size_t needed = text__length(heurt_state.directory) + 2 * text__length(heurt_state.library) +
                     HEURT_LIBRARY_NAME_MAX + HEURT_PAD_BYTES + ENTRY_NAMES +
                     (preload ? text__length(preload) : 0);
     if (needed > ENVIRONMENT_TEXT) /* the image keeps what it preloads, and is not recorded */
         return envp;
     char *end = text;
     *to++ = end;
-    end = append_preload(end, preload, program, room);
+    end = append_preload(end, preload, program, has_mpi, room);
     *to++ = end;
     end = append(append(end, HEURT_ENVIRONMENT "="), heurt_state.directory) + 1;
     append_pads(to, text, end);

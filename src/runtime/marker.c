@@ -1,5 +1,6 @@
 /* marker.c: the program's own marks (include/heurt.h). Its markers are notes in its files; each
  * note leads to a gate, a pointer that is NULL until it is set here. */
+#include "runtime/objects.h"
 #include "runtime/runtime.h"
 
 #include <elf.h>
@@ -20,6 +21,7 @@ struct heurt_markers {
     void (*end)(struct heurt_marker *);
     void (*iteration)(struct heurt_marker *);
     void (*iteration_end)(struct heurt_marker *);
+    void (*object)(const void *address, unsigned long bytes, const char *name);
 };
 
 #define NO_ID 1u
@@ -141,7 +143,17 @@ static void iteration_end(struct heurt_marker *marker)
     *iterations = 0;
 }
 
-static struct heurt_markers markers = {begin, end, iteration, iteration_end};
+static void object(const void *address, unsigned long bytes, const char *name)
+{
+    struct thread *thread = heurt_state.allocating.objects ? hook__thread() : NULL;
+    if (!thread || thread__in_seccomp(thread))
+        return;
+    define__object(address, name);
+    counting__renew(address, bytes);
+    object__tell(thread, SITE(HEURT_ALLOCATION_NAMED), address, bytes);
+}
+
+static struct heurt_markers markers = {begin, end, iteration, iteration_end, object};
 
 #define MARKER_NOTE 1u
 

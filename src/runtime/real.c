@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
+#include <link.h>
 #include <string.h>
 
 struct real heurt_real;
@@ -66,4 +67,17 @@ void real__find(void)
 #undef REAL_FIND
     dlerror(); /* a name that this libc lacks must not show in the program's dlerror */
     heurt_thread.inside--;
+}
+
+void *real__of_module(const char *name, const void *site)
+{
+    Dl_info module;
+    struct link_map *map = NULL;
+    if (!dladdr1(site, &module, (void **)&map, RTLD_DL_LINKMAP) || !map || !map->l_name[0])
+        return NULL;
+    void *handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    void *found = handle ? dlsym(handle, name) : NULL;
+    if (handle)
+        dlclose(handle); /* the module that calls keeps what it needs loaded */
+    return found;
 }

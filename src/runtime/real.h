@@ -38,6 +38,10 @@
     X(setresuid, int, (uid_t, uid_t, uid_t))                                                       \
     X(sigaction, int, (int, const struct sigaction *, struct sigaction *))                         \
     X(signal, __sighandler_t, (int, __sighandler_t))                                               \
+    X(pthread_sigmask, int, (int, const sigset_t *, sigset_t *))                                   \
+    X(sigprocmask, int, (int, const sigset_t *, sigset_t *))                                       \
+    X(signalfd, int, (int, const sigset_t *, int))                                                 \
+    X(sigaltstack, int, (const stack_t *, stack_t *))                                              \
     X(mlockall, int, (int))                                                                        \
     X(pthread_create, int, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))       \
     X(pthread_join, int, (pthread_t, void **))                                                     \
@@ -211,7 +215,16 @@
       (pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,       \
        char *const *, char *const *))                                                              \
     X(system, int, (const char *))                                                                 \
-    X(popen, FILE *, (const char *, const char *))
+    X(popen, FILE *, (const char *, const char *))                                                 \
+    X(malloc, void *, (size_t))                                                                    \
+    X(calloc, void *, (size_t, size_t))                                                            \
+    X(realloc, void *, (void *, size_t))                                                           \
+    X(free, void, (void *))                                                                        \
+    X(posix_memalign, int, (void **, size_t, size_t))                                              \
+    X(aligned_alloc, void *, (size_t, size_t))                                                     \
+    X(memalign, void *, (size_t, size_t))                                                          \
+    X(valloc, void *, (size_t))                                                                    \
+    X(pvalloc, void *, (size_t))
 
 struct real {
 #define REAL_MEMBER(name, result, parameters) result(*name) parameters;
@@ -223,6 +236,9 @@ extern struct real heurt_real __attribute__((visibility("hidden")));
 /* Fills heurt_real. Calls dlsym; may be called again and from a call that comes before any
  * constructor. */
 void real__find(void);
+
+/* The function of that name which the module at site sees, where nobody else does; NULL. */
+void *real__of_module(const char *name, const void *site);
 
 /* The real function, also before the constructor has run. */
 #define REAL(name) (heurt_real.name ? heurt_real.name : (real__find(), heurt_real.name))

@@ -10,6 +10,7 @@
  * Records are read in place.  What is read is given back to the kernel at the end; what is off the
  * CPU at the end of a ring (a child of vfork may read its parent's) is left there. */
 #include "runtime/kernel.h"
+#include "runtime/openmp_hooks.h"
 #include "runtime/runtime.h"
 
 #include <linux/perf_event.h>
@@ -381,6 +382,17 @@ static uint64_t runnable_ticks(const struct drain *drain, uint64_t off_ticks)
     return drain->knows_share ? scale(off_ticks, drain->share, SHARE_BITS) : HEURT_NOT_KNOWN;
 }
 
+static void write_off(struct drain *drain, uint64_t since, uint64_t tick, uint32_t cpu)
+{
+    uint64_t *at = claim(drain, 4);
+    if (!at)
+        return;
+    at[1] = HEURT_OFF(tick - since, drain->how);
+    at[2] = HEURT_BACK(runnable_ticks(drain, tick - since), cpu);
+    at[3] = 0;
+    event__publish(at, tick, HEURT_EVENT_OFF_CPU);
+}
+
 static void switched_in(struct drain *drain)
 {
     const struct kernel_ring *ring = &drain->kernel->records;
@@ -393,15 +405,15 @@ static void switched_in(struct drain *drain)
         return;
     if (drain->within_fault)
         drain->fault_off_ns += time - out_ns;
-    uint64_t *at = claim(drain, 4);
-    if (!at)
-        return;
-    uint64_t tick = kernel_clock__tick(clock, time);
-    uint64_t off = tick - kernel_clock__tick(clock, out_ns);
-    at[1] = HEURT_OFF(off, drain->how);
-    at[2] = HEURT_BACK(runnable_ticks(drain, off), cpu);
-    at[3] = 0;
-    event__publish(at, tick, HEURT_EVENT_OFF_CPU);
+    uint64_t tick = kernel_clock__tick(clock, time), since = kernel_clock__tick(clock, out_ns);
+    uint64_t end = drain->thread->openmp.joined ? openmp__end_tick(drain->thread) : 0;
+    if (unlikely(end && tick > end)) { /* its waits are told one after the other */
+        if (since < end)
+            write_off(drain, since, end, cpu);
+        since = since > end ? since : end;
+        openmp__tell_end(drain->thread);
+    }
+    write_off(drain, since, tick, cpu);
 }
 
 static void lost(struct drain *drain, uint64_t count)

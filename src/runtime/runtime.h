@@ -18,13 +18,15 @@
 #define HEURT_RUNTIME_RUNTIME_H
 
 #include "format/layout.h"
+#include "runtime/allocation_sampling.h"
 #include "runtime/budget.h"
+#include "runtime/cpu_timer.h"
 #include "runtime/instructions.h"
 #include "runtime/kernel.h"
+#include "runtime/openmp_state.h"
 #include "runtime/raw.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -59,7 +61,8 @@ struct countdowns {
     /* By lock__hash; later ones take the places of earlier ones. */
     struct left_out_lock left_out_locks[LEFT_OUT_LOCKS];
     struct countdowns *next_free;
-    struct budget budget; /* touched only when there is one */
+    struct budget budget;                               /* touched only when there is one */
+    struct openmp_running running[OPENMP_RUNNING_MOST]; /* likewise, by tasks of libomp */
 };
 
 /* A marked loop that a thread is in (loop_mark.c). */
@@ -121,7 +124,7 @@ struct thread {
     bool in_seccomp;    /* a filter of system calls holds this thread (seccomp filter.c) */
     bool roams;         /* its creator was not held, so it is not */
     bool leaves_itself; /* its record ends where its routine returns (hook_key.c) */
-    bool is_in_wait;    /* a wait is told: futexes and yields that it is made of are not */
+    bool is_in_wait;    /* a wait is told: futexes, yields, conditions that it is made of are not */
     bool has_team;      /* threads wait for its next parallel region (hook_openmp.c) */
     char name[16];      /* as last defined */
     struct poll poll;
@@ -134,8 +137,11 @@ struct thread {
     int32_t loops[HEURT_LOOPS_MAX];      /* by number: iterations until the next mark */
     uint64_t marked_at[HEURT_LOOPS_MAX]; /* by number: tick of the last mark */
     struct open_loop open_loops[OPEN_LOOPS];
-    uint32_t open_loop_count;   /* the innermost is the last */
-    bool marks;                 /* a mark is being made */
+    uint32_t open_loop_count; /* the innermost is the last */
+    bool marks;               /* a mark is being made */
+    struct allocation_sampling allocations;
+    struct cpu_timer timer;
+    struct openmp_thread openmp;
 } __attribute__((aligned(64))); /* so that no compiler leaves a gap behind it */
 
 #define TLS_MODEL __attribute__((tls_model("initial-exec")))
@@ -190,28 +196,6 @@ enum stub_kind { STUB_PLAIN, STUB_ORDERED, STUB_FULL, STUB_KINDS };
 struct marked_region {
     uint32_t id, kind;
     char name[120];
-};
-
-/* What hook_openmp.c knows. */
-#define OPENMP_FUNCTIONS_MAX 56
-#define OPENMP_SITES 64
-#define OPENMP_TAKEN 64
-struct openmp_site {
-    uint64_t key; /* the call's return address; 0: free; 1: being filled in */
-    void *function;
-    uint32_t which;
-};
-struct openmp {
-    void *functions[OPENMP_FUNCTIONS_MAX]; /* of the program's own runtime; NULL: not asked for */
-    bool has_tasks;
-    struct openmp_region {
-        uint32_t ticks;      /* (atomic) that it took; 0: not run yet */
-        uint32_t distance;   /* (atomic) how often it has to be short to be taken for short */
-    } regions[OPENMP_SITES]; /* parallel regions, by place */
-    struct openmp_site sites[OPENMP_SITES]; /* those of runtimes that only a plugin sees */
-    struct {
-        uint32_t is_taken; /* a critical section with such an address, as far as is known */
-    } __attribute__((aligned(64))) taken[OPENMP_TAKEN];
 };
 
 /* Who waits for locks of the process, by lock__hash: one word, so that what is read of it belongs
@@ -326,6 +310,8 @@ struct state {
     unsigned live_room_count; /* under modules_lock */
     uint64_t live_rooms[LIVE_ROOMS_MAX];
 
+    struct allocating allocating;
+    struct timers timers;
     struct openmp openmp;
     char directory[4096]; /* of the trace, absolute */
     char library[4096];   /* path of this library as LD_PRELOAD had it */
@@ -346,8 +332,7 @@ static inline void spin__unlock(uint32_t *lock)
     __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
-/* Blocks all signals of this thread but SIGBUS, which tells of the trace (hook_signal.c); returns
- * the old mask for signals__restore. */
+/* Blocks all signals of this thread but SIGBUS (hook_signal.c); the old mask. */
 uint64_t signals__block(void);
 void signals__restore(uint64_t mask);
 
@@ -589,6 +574,9 @@ void stack__consider(struct thread *thread, uint64_t key, uint64_t tick);
 /* The same for a patched function at its entry, whose counter has run out.
  * registers: rip rsp rbp rbx r12 r13 r14 r15. */
 void stack__take(struct thread *thread, const uint64_t registers[HEURT_STACK_REGISTERS]);
+
+/* Of the hook itself. tick: as that of the event that it belongs to; 0: now. */
+void stack__take_here(struct thread *thread, size_t bytes, uint64_t tick);
 
 /* Where a class is looked for first, modulo CLASS_COUNTDOWNS. */
 static inline uint64_t class__hash(uint64_t key)

@@ -44,6 +44,7 @@ static bool seccomp__close(struct thread *thread, enum seccomp seccomp, bool for
     define__note("The program limits its own system calls (seccomp): what its threads do after "
                  "that is recorded only as far as room had been taken before.");
     uint64_t mask = signals__block();
+    cpu_timer__end(thread);
     thread->next_units = HEURT_CHUNK_UNITS_MAX;
     if (seccomp == CAGE_FILTER && heurt_state.uses_tsc)
         thread__renew(thread, thread->next, 0);

@@ -68,11 +68,12 @@ static void drop_contents(uint64_t *words, size_t count, uint64_t stack)
             words[i] = 0;
 }
 
-/* tick: 0: that of its end. */
+/* bytes: at most; tick: 0: that of its end. */
 static void write_stack(struct thread *thread, const uint64_t registers[HEURT_STACK_REGISTERS],
-                        uint64_t tick)
+                        size_t bytes, uint64_t tick)
 {
-    size_t words = heurt_state.settings.stack_bytes / 8;
+    size_t most = heurt_state.settings.stack_bytes;
+    size_t words = (bytes < most ? bytes : most) / 8;
     uint64_t *at = event__claim(thread, (unsigned)(2 + HEURT_STACK_REGISTERS + words));
     if (!at)
         return;
@@ -88,12 +89,12 @@ static void write_stack(struct thread *thread, const uint64_t registers[HEURT_ST
 
 void stack__take(struct thread *thread, const uint64_t registers[HEURT_STACK_REGISTERS])
 {
-    write_stack(thread, registers, 0);
+    write_stack(thread, registers, SIZE_MAX, 0);
 }
 
 /* The registers of the hook that called are not needed: the unwinder finds them from ours by this
  * library's own unwind information. */
-static __attribute__((noinline)) void take_here(struct thread *thread, uint64_t tick)
+__attribute__((noinline)) void stack__take_here(struct thread *thread, size_t bytes, uint64_t tick)
 {
     uint64_t registers[HEURT_STACK_REGISTERS];
     __asm__ volatile("lea 0f(%%rip), %%rax\n\t"
@@ -108,7 +109,7 @@ static __attribute__((noinline)) void take_here(struct thread *thread, uint64_t 
                      :
                      : "r"(registers)
                      : "rax", "memory");
-    write_stack(thread, registers, tick);
+    write_stack(thread, registers, bytes, tick);
 }
 
 #define PROBES 4
@@ -148,7 +149,7 @@ void stack__consider(struct thread *thread, uint64_t key, uint64_t tick)
         return;
     found->gap = next_gap(found->gap);
     found->left = (int32_t)found->gap - 1;
-    take_here(thread, tick);
+    stack__take_here(thread, SIZE_MAX, tick);
 }
 
 /* ---- long waits ------------------------------------------------------------------------------ */
@@ -174,6 +175,6 @@ uint64_t stack__of_wait(struct thread *thread, uint64_t tick, uint64_t waited)
     if (thread->long_wait < waited / 2)
         thread->long_wait = waited / 2;
     uint64_t before = clock__tick();
-    take_here(thread, tick);
+    stack__take_here(thread, SIZE_MAX, tick);
     return clock__tick() - before;
 }

@@ -3,6 +3,8 @@
 #include "runtime/arena.h"
 #include "runtime/channel.h"
 #include "runtime/new_image.h"
+#include "runtime/objects.h"
+#include "runtime/openmp_hooks.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
 
@@ -29,8 +31,10 @@ void thread__leave(void)
 {
     struct thread *thread = &heurt_thread;
     thread__end();
-    if (!thread__in_seccomp(thread))
+    if (!thread__in_seccomp(thread)) {
         image_room__free();
+        counting__end();
+    }
     if (thread->ended && thread->aggregate) {
         uint64_t mask = signals__block();
         aggregate__end(thread);
@@ -43,6 +47,7 @@ void thread__end(void)
     struct thread *thread = hook__thread();
     if (!thread || !thread->started || thread->ended || thread__in_seccomp(thread))
         return;
+    openmp__flush(thread);
     uint64_t mask = signals__block();
     thread->ended = true;
     define__thread_name(thread);
@@ -51,6 +56,7 @@ void thread__end(void)
                   kernel__runnable_ns(thread));
     kernel__end(thread);
     instructions__end(thread);
+    cpu_timer__end(thread);
     return_slot__pass_on(thread);
     struct countdowns *countdowns = thread->countdowns;
     spin__lock(&heurt_state.countdowns_lock);
@@ -129,6 +135,7 @@ static void after_fork(void)
     uint64_t mask = signals__block(), before_ns = raw__clock_ns(CLOCK_THREAD_CPUTIME_ID);
     kernel__forget(thread);
     instructions__forget(thread);
+    cpu_timer__forget(thread);
     aggregate__forget(thread);
     forget_stacks(thread);
     descriptors__forked();
@@ -228,6 +235,11 @@ static bool prepare(const char *directory)
     state->next_function = HEURT_EVENT_FUNCTIONS;
     state->bodies = zeroed_pages((HEURT_FUNCTION_LAST / 2 + 1) * sizeof *state->bodies);
     state->descriptor_kinds = zeroed_pages(2 << 16);
+    if (state->settings.flags & HEURT_SESSION_OBJECTS && !state->aggregates) {
+        state->allocating.whole_left = OBJECTS_TOLD_WHOLE;
+        state->allocating.stacks_left = OBJECTS_STACKS;
+        state->allocating.objects = zeroed_pages(OBJECTS_BYTES);
+    }
     return state->bodies && state->descriptor_kinds && end_key__take(on_thread_end) &&
            pthread_atfork(before_fork, after_fork_in_parent, after_fork) == 0;
 }
@@ -277,6 +289,7 @@ __attribute__((constructor)) static void start(void)
         clock__find_rate();
         kernel__prepare();
         instructions__prepare();
+        cpu_timers__prepare();
         calibrate__all();
         kernel__calibrate();
         define__process(HEURT_NO_SERIAL);

@@ -208,7 +208,13 @@ bool binary__wants_to_be_first(const char *library)
     return false;
 }
 
-/* The needed libraries (DT_NEEDED), until one wants to be first. */
+static bool is_mpi(const char *name)
+{
+    return strncmp(name, "libmpi.so", 9) == 0 || strncmp(name, "libmpich.so", 11) == 0 ||
+           strncmp(name, "libmpi_", 7) == 0;
+}
+
+/* The needed libraries (DT_NEEDED): the first that wants to be first; whether one is of MPI. */
 static void inspect_needed(Elf *elf, const GElf_Phdr *dynamic, struct binary *binary)
 {
     Elf_Scn *section = gelf_offscn(elf, dynamic->p_offset);
@@ -220,10 +226,9 @@ static void inspect_needed(Elf *elf, const GElf_Phdr *dynamic, struct binary *bi
     for (int i = 0; gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
         const char *name =
             entry.d_tag == DT_NEEDED ? elf_strptr(elf, header.sh_link, entry.d_un.d_val) : NULL;
-        if (!name || !binary__wants_to_be_first(name))
-            continue;
-        binary->first_library = memory__text(name);
-        return;
+        binary->needs_mpi |= name && is_mpi(name);
+        if (name && !binary->first_library && binary__wants_to_be_first(name))
+            binary->first_library = memory__text(name);
     }
 }
 
@@ -236,7 +241,7 @@ static void inspect_segments(Elf *elf, struct binary *binary)
         if (!gelf_getphdr(elf, (int)i, &header))
             continue;
         binary->has_interpreter |= header.p_type == PT_INTERP;
-        if (header.p_type == PT_DYNAMIC && !binary->first_library)
+        if (header.p_type == PT_DYNAMIC)
             inspect_needed(elf, &header, binary);
     }
 }

@@ -19,6 +19,7 @@ struct binary {
     bool has_symbols;     /* .symtab */
     bool is_go;           /* by the section that Go's linker writes */
     char *first_library;  /* a sanitizer's, needed and wanting to be loaded first; or NULL */
+    bool needs_mpi;       /* a library of MPI is among those that it needs itself */
     bool has_debug_info;  /* .debug_info, or a debug file found by build-id or link */
 };
 

@@ -28,10 +28,11 @@ static uint32_t rank_of(const GElf_Sym *symbol, const char *name)
     return rank + (name[0] == '_' ? 0 : 1);
 }
 
+/* ".L…" are labels of the compiler's, in a function: clang's assembler keeps some. */
 static bool is_code_symbol(const GElf_Sym *symbol, const char *name)
 {
     int type = GELF_ST_TYPE(symbol->st_info);
-    return name && *name && *name != '$' &&
+    return name && *name && *name != '$' && strncmp(name, ".L", 2) != 0 &&
            (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
 }
 
@@ -281,12 +282,23 @@ void images__free(struct images *images)
     map__free(&images->by_file);
 }
 
-const char *image__symbol(struct image *image, uint64_t address)
+static const struct address_interval *symbol_at(struct image *image, uint64_t address)
 {
     if (!image->has_symbols && image__is_open(image))
         read_symbols(image);
-    const struct address_interval *found = intervals__find(&image->symbols, address);
+    return intervals__find(&image->symbols, address);
+}
+
+const char *image__symbol(struct image *image, uint64_t address)
+{
+    const struct address_interval *found = symbol_at(image, address);
     return found ? *VEC_AT(&image->names, const char *, found->value) : NULL;
+}
+
+uint64_t image__symbol_start(struct image *image, uint64_t address)
+{
+    const struct address_interval *found = symbol_at(image, address);
+    return found ? found->start : address;
 }
 
 /* mov $SYS_rt_sigreturn, %rax; syscall. */

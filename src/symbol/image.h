@@ -69,6 +69,8 @@ bool image__is_c_library(const struct image *image);
 
 /* Name of the symbol that holds address, as it stands in the file, or NULL. */
 const char *image__symbol(struct image *image, uint64_t address);
+/* Where that begins; address itself where there is none. */
+uint64_t image__symbol_start(struct image *image, uint64_t address);
 bool image__has_symbol_table(struct image *image); /* .symtab, here or in a debug file */
 /* Whether that is where handlers of signals return to: the instructions that debuggers know it by.
  */

@@ -23,6 +23,13 @@ struct member_path {
     char text[PATH_BYTES];
     size_t length;
     unsigned steps;
+    bool is_access; /* of an access to some bytes, not of an object that is told by its address */
+    bool has_reserved;   /* the library's names are told, too */
+    size_t unnamed_from; /* where the path ends, if the member that was entered last has no name */
+    uint64_t stride;     /* 0: the offset is one */
+    bool is_strided;     /* an array with elements of that size was met */
+    Dwarf_Die leaf;      /* what has no members, and how far within it the way ends */
+    uint64_t inside;
 };
 
 static void append(struct member_path *path, const char *format, ...)
@@ -138,8 +145,7 @@ static bool is_reserved(const char *name)
     return name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'));
 }
 
-/* Where a member begins; false: not a part of the object that lies at a fixed place. */
-static bool offset_of(Dwarf_Die *member, uint64_t *offset)
+bool member__offset(Dwarf_Die *member, uint64_t *offset)
 {
     Dwarf_Attribute attribute;
     Dwarf_Op *operations;
@@ -172,15 +178,31 @@ static enum quality walk_member(struct member_path *path, Dwarf_Die *member, uin
     const char *name = dwarf_diename(member);
     Dwarf_Die type;
     uint64_t begin;
-    if (!declaration__type(member, &type) || !offset_of(member, &begin) || offset < begin)
+    if (!declaration__type(member, &type) || !member__offset(member, &begin) || offset < begin)
         return QUALITY_NONE;
+    if (path->is_access && dwarf_hasattr(member, DW_AT_bit_size))
+        return QUALITY_NONE; /* others may be in the same bytes */
     uint64_t bytes = size_of(&type, 0);
     if (offset - begin >= (bytes ? bytes : 1))
         return QUALITY_NONE;
-    bool is_of_library = name && is_reserved(name);
+    bool is_of_library = name && is_reserved(name) && !path->has_reserved;
+    size_t unnamed_from = path->unnamed_from;
     if (dwarf_tag(member) == DW_TAG_member && name && *name && !is_of_library)
         append(path, ".%s", name);
-    return walk(path, &type, offset - begin, depth, is_of_library);
+    else
+        path->unnamed_from = path->length;
+    enum quality quality = walk(path, &type, offset - begin, depth, is_of_library);
+    path->unnamed_from = unnamed_from;
+    return quality;
+}
+
+/* Which of its members is meant, an access does not tell: the union is, where it has a name. */
+static enum quality end_at_union(struct member_path *path, Dwarf_Die *type, uint64_t offset,
+                                 size_t length)
+{
+    path->leaf = *type;
+    path->inside = offset;
+    return length > path->unnamed_from ? QUALITY_EXACT : QUALITY_NONE;
 }
 
 /* Tries each member (or base) that holds the offset, keeps the way of the best. */
@@ -190,7 +212,9 @@ static enum quality walk_members(struct member_path *path, Dwarf_Die *type, uint
     Dwarf_Die member;
     struct member_path best = *path;
     enum quality quality = QUALITY_NONE;
+    unsigned ways = 0;
     size_t length = path->length;
+    bool is_strided = path->is_strided;
     if (!dwarf_haschildren(type) || dwarf_child(type, &member) != 0)
         return QUALITY_NONE;
     do {
@@ -198,22 +222,33 @@ static enum quality walk_members(struct member_path *path, Dwarf_Die *type, uint
         if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
             continue;
         enum quality found = walk_member(path, &member, offset, depth);
+        ways += found != QUALITY_NONE;
         if (found > quality) {
             quality = found;
             best = *path;
         }
         cut(path, length);
-    } while (quality < QUALITY_LOCK && path->steps < STEPS_MAX &&
+        path->is_strided = is_strided;
+    } while ((quality < QUALITY_LOCK || path->is_access) && path->steps < STEPS_MAX &&
              dwarf_siblingof(&member, &member) == 0);
+    if (path->is_access && ways > 1)
+        return end_at_union(path, type, offset, length);
     best.steps = path->steps;
     *path = best;
     return quality;
 }
 
-static void append_indices(struct member_path *path, Dwarf_Die *array, uint64_t index)
+/* bytes: of an element. Any element is meant where the first one of several is. */
+static void append_indices(struct member_path *path, Dwarf_Die *array, uint64_t index,
+                           uint64_t bytes)
 {
     uint64_t lengths[DIMENSIONS_MAX], indices[DIMENSIONS_MAX] = {0};
     size_t count = dimensions_of(array, lengths);
+    if (path->stride && index == 0 && path->stride % bytes == 0) {
+        path->is_strided = true;
+        append(path, "[]");
+        return;
+    }
     for (size_t i = count; i-- > 0;) {
         indices[i] = i && lengths[i] ? index % lengths[i] : index;
         index = i && lengths[i] ? index / lengths[i] : 0;
@@ -246,7 +281,7 @@ static enum quality walk_array(struct member_path *path, Dwarf_Die *array, uint6
         return QUALITY_NONE;
     if (is_of_library && is_scalar(&element))
         return end_inside(path, offset);
-    append_indices(path, array, offset / bytes);
+    append_indices(path, array, offset / bytes, bytes);
     return walk(path, &element, offset % bytes, depth, is_of_library);
 }
 
@@ -256,6 +291,8 @@ static enum quality walk(struct member_path *path, Dwarf_Die *type, uint64_t off
     Dwarf_Die next;
     if (depth > DEPTH_MAX || ++path->steps > STEPS_MAX)
         return QUALITY_NONE;
+    path->leaf = *type;
+    path->inside = offset;
     if (is_lock_name(dwarf_diename(type)))
         return offset ? QUALITY_INSIDE : QUALITY_LOCK;
     switch (dwarf_tag(type)) {
@@ -287,6 +324,23 @@ char *member__path(Dwarf_Die *variable, uint64_t offset)
         end_inside(&path, offset);
     }
     return memory__text(path.text);
+}
+
+uint64_t type__size(const Dwarf_Die *type)
+{
+    Dwarf_Die copy = *type;
+    return size_of(&copy, 0);
+}
+
+bool member__find(const Dwarf_Die *type, uint64_t offset, uint64_t stride, bool is_own,
+                  struct member_place *place)
+{
+    struct member_path path = {.is_access = true, .has_reserved = is_own, .stride = stride};
+    Dwarf_Die copy = *type;
+    if (walk(&path, &copy, offset, 0, false) == QUALITY_NONE || (stride && !path.is_strided))
+        return false;
+    *place = (struct member_place){memory__text(path.text), path.leaf, path.inside};
+    return true;
 }
 
 const char *declaration__file(Dwarf_Die *die)

@@ -22,7 +22,23 @@ const char *declaration__file(Dwarf_Die *die);
 /* The type that it names, which may be die itself afterwards. A class in a type unit is only
  * declared where it is used: here it is the whole one. False: it has none. */
 bool declaration__type(Dwarf_Die *die, Dwarf_Die *type);
+/* Where a member begins in its struct; false: it is no part that lies at a fixed place. */
+bool member__offset(Dwarf_Die *member, uint64_t *offset);
 /* Bytes of its type, 0: not known. */
 uint64_t member__size(Dwarf_Die *variable);
+/* The same of a type itself. */
+uint64_t type__size(const Dwarf_Die *type);
+
+/* What lies at an offset of an object. */
+struct member_place {
+    char *path;      /* as member__path has it; free() it */
+    Dwarf_Die type;  /* of what has no members itself */
+    uint64_t inside; /* the offset in that */
+};
+/* stride: if not 0, the offset is one of several, so far apart, the first one: it must be the first
+ * element of an array with elements of that size, which the path has as "[]". is_own: names that
+ * libraries keep for themselves are told, too. False: nothing is there. */
+bool member__find(const Dwarf_Die *type, uint64_t offset, uint64_t stride, bool is_own,
+                  struct member_place *place);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "format/access_counts.h"
+#include "format/allocations.h"
 #include "format/sampled_lines.h"
 #include "symbol/address_space.h"
 #include "symbol/heap_objects.h"
@@ -33,10 +35,19 @@ struct resolver {
     struct map variables; /* likewise, as data */
     struct stack_objects on_stacks;
     struct heap_objects on_heaps;
+    struct allocations *allocations; /* that samples found threads at */
+    struct map callers;              /* struct stack_key: of their stacks */
+};
+
+struct stack_key {
+    uint64_t thread, tick; /* serial */
 };
 
 /* The stack that a thread has taken; it belongs to the event that follows. */
 struct taken_stack {
+    bool is_open; /* it is not unwound yet: whose it is is not known */
+    uint64_t tick;
+    uint64_t registers[HEURT_STACK_REGISTERS];
     struct unwound_frame frames[UNWIND_FRAMES_MAX];
     size_t count; /* 0: the event before was no stack */
     struct vec words;
@@ -85,6 +96,8 @@ static void end(struct resolver *resolver)
     free(resolver->modules);
     images__free(&resolver->images);
     map__free(&resolver->known);
+    map__free(&resolver->callers);
+    allocations__free(resolver->allocations);
     map__free(&resolver->variables);
     stack_objects__free(&resolver->on_stacks);
     heap_objects__free(&resolver->on_heaps);
@@ -215,40 +228,60 @@ static void keep_words(struct taken_stack *taken, const struct event *event)
     if (!taken->words.item_bytes)
         taken->words = VEC_OF(uint64_t);
     taken->words.count = 0;
+    memcpy(taken->registers, registers, sizeof taken->registers);
     for (uint32_t i = HEURT_STACK_REGISTERS; i + 1 < event->words; i++)
         vec__push(&taken->words, &registers[i]);
     taken->memory = (struct stack_memory){
         .start = registers[1], .memory = taken->words.items, .words = taken->words.count};
 }
 
-static void add_stack(struct resolver *resolver, const struct trace_thread *thread,
-                      const struct event *event, struct taken_stack *taken)
+static void take_stack(const struct event *event, struct taken_stack *taken)
+{
+    taken->count = 0;
+    taken->is_open = event->words >= 1 + HEURT_STACK_REGISTERS;
+    taken->tick = event->tick;
+    if (taken->is_open)
+        keep_words(taken, event);
+}
+
+static void unwind(struct resolver *resolver, const struct trace_thread *thread,
+                   struct taken_stack *taken)
 {
     struct unwound_frame *frames = taken->frames;
     uint64_t addresses[UNWIND_FRAMES_MAX];
-    taken->count = 0;
-    if (event->words < 1 + HEURT_STACK_REGISTERS)
-        return;
-    keep_words(taken, event);
     struct snapshot snapshot = {
-        .tick = event->tick, .registers = event->payload + 1, .memory = taken->memory};
+        .tick = taken->tick, .registers = taken->registers, .memory = taken->memory};
+    taken->is_open = false;
     size_t count = taken->count =
         unwind__frames(&resolver->spaces[thread->process], &snapshot, frames);
     for (size_t i = 0; i < count; i++) {
         addresses[i] = frames[i].address;
-        stack_objects__add_frame(&resolver->on_stacks, thread->process, &frames[i], event->tick);
-        add_address(resolver, thread->process, frames[i].address, event->tick,
+        stack_objects__add_frame(&resolver->on_stacks, thread->process, &frames[i], taken->tick);
+        add_address(resolver, thread->process, frames[i].address, taken->tick,
                     frames[i].is_exact ? ADDRESS_FRAME_EXACT : ADDRESS_FRAME_CALL);
     }
     if (count)
-        symbols__put_stack(resolver->symbols, thread->serial, event->tick, addresses, count);
+        symbols__put_stack(resolver->symbols, thread->serial, taken->tick, addresses, count);
+}
+
+/* The event that comes behind a stack. Most of those that allocations take are never asked for. */
+static void settle_stack(struct resolver *resolver, const struct trace_thread *thread,
+                         const struct event *event, struct taken_stack *taken)
+{
+    struct stack_key key = {thread->serial, taken->tick};
+    if (taken->is_open && (event->id != HEURT_EVENT_ALLOCATED ||
+                           map__get(&resolver->callers, &key, sizeof key) != MAP_ABSENT))
+        unwind(resolver, thread, taken);
+    taken->is_open = false;
 }
 
 /* Events whose first payload word is a SITE (see HEURT_EVENT_TABLE). */
 static bool has_site(uint32_t id)
 {
     return (id >= HEURT_EVENT_LOCK_WAIT && id <= HEURT_EVENT_FUTEX_WOKEN && id % 2 == 0) ||
-           id == HEURT_EVENT_INITIALISED || id == HEURT_EVENT_MEMORY_MAP;
+           id == HEURT_EVENT_INITIALISED || id == HEURT_EVENT_MEMORY_MAP ||
+           id == HEURT_EVENT_OPENMP_BEGIN || id == HEURT_EVENT_OPENMP_END ||
+           id == HEURT_EVENT_MESSAGE_CALL;
 }
 
 /* How many of the words behind the site are addresses of locks and their kin. */
@@ -317,7 +350,9 @@ static void add_aggregate(struct resolver *resolver, const struct trace_thread *
         const struct heurt_stack_record *stack = *place;
         const uint64_t *words = (const uint64_t *)(stack + 1);
         struct event event = {stack->tick, HEURT_EVENT_STACK, stack->words, words};
-        add_stack(resolver, thread, &event, &taken);
+        take_stack(&event, &taken);
+        if (taken.is_open)
+            unwind(resolver, thread, &taken);
     }
     vec__free(&taken.words);
 }
@@ -334,10 +369,11 @@ static void add_thread(struct resolver *resolver, const struct trace_thread *thr
     trace_cursor__start(&cursor, resolver->trace, thread);
     while (trace_cursor__next(&cursor, &event)) {
         if (event.id == HEURT_EVENT_STACK) {
-            add_stack(resolver, thread, &event, &taken);
+            take_stack(&event, &taken);
             waits.stack = event.tick;
             continue;
         }
+        settle_stack(resolver, thread, &event, &taken);
         keep_stack_of_wait(resolver, thread, &waits, &event);
         if (has_site(event.id) && event.words > 0) {
             add_call(resolver, thread, &event, &recent, &taken);
@@ -350,6 +386,8 @@ static void add_thread(struct resolver *resolver, const struct trace_thread *thr
         }
         taken.count = 0;
     }
+    if (taken.is_open)
+        unwind(resolver, thread, &taken);
     vec__free(&taken.words);
 }
 
@@ -387,6 +425,191 @@ static void add_sampled_lines(struct resolver *resolver)
     sampled_lines__free(&found);
 }
 
+#define NAMED_MOST 4096u /* places in static data: each of them costs a search, and room */
+
+/* Variables that samples found threads at. */
+static void add_sampled_variables(struct resolver *resolver)
+{
+    struct sample_threads *threads = sample_threads__new(resolver->trace);
+    struct map known = {0};
+    VEC_EACH (sample, trace__samples(resolver->trace), const struct heurt_sample) {
+        bool may_be = sample->address && sample->region != HEURT_REGION_STACK;
+        uint32_t index = may_be ? sample_threads__of(threads, sample) : UINT32_MAX;
+        struct address_key key = {sample->pid, sample->address};
+        size_t before = known.count;
+        if (index == UINT32_MAX || before >= NAMED_MOST)
+            continue;
+        const struct trace_thread *thread = trace__thread_at(resolver->trace, index);
+        if (!intervals__find(&resolver->modules[thread->process], sample->address))
+            continue;
+        map__put(&known, &key, sizeof key, 1);
+        struct named_object object = {.process = thread->process,
+                                      .serial = serial_of(resolver, thread),
+                                      .address = sample->address,
+                                      .tick = thread->start_tick};
+        if (known.count > before)
+            add_object(resolver, &object, NULL);
+    }
+    map__free(&known);
+    sample_threads__free(threads);
+}
+
+static void add_counted_addresses(const struct trace *trace, struct vec *addresses)
+{
+    struct access_counts counts = access_counts__of(trace);
+    VEC_EACH (counted, &counts.all, const struct counted_access) {
+        uint64_t address = access_count__address(counted->count);
+        vec__push(addresses, &address);
+    }
+    access_counts__free(&counts);
+}
+
+static void find_allocations(struct resolver *resolver)
+{
+    const struct trace *trace = resolver->trace;
+    struct vec addresses = VEC_OF(uint64_t);
+    if (trace__session(trace)->flags & HEURT_SESSION_OBJECTS)
+        VEC_EACH (sample, trace__samples(trace), const struct heurt_sample)
+            if (sample->address) /* a stack may be one mapping with what was allocated beside it */
+                vec__push(&addresses, &sample->address);
+    add_counted_addresses(trace, &addresses);
+    resolver->allocations = allocations__find(trace, &addresses);
+    vec__free(&addresses);
+    VEC_EACH (allocation, allocations__all(resolver->allocations), const struct allocation) {
+        uint32_t thread;
+        struct stack_key key;
+        if (!allocations__stack(resolver->allocations, allocation, &thread, &key.tick))
+            continue;
+        key.thread = thread;
+        map__put(&resolver->callers, &key, sizeof key, 1);
+    }
+}
+
+/* Of which objects several threads use a line, by its number; free() it. */
+static bool *shared_of(const struct resolver *resolver, const struct allocations *found)
+{
+    struct sampled_lines lines = sampled_lines__find(resolver->trace);
+    bool *shared = memory__zeroed(allocations__all(found)->count + 1, sizeof *shared);
+    VEC_EACH (at, &lines.samples, const struct line_sample) {
+        const struct allocation *object =
+            allocations__at(found, trace__thread_at(resolver->trace, at->thread)->process,
+                            at->address, sample__tick(resolver->trace, at->sample));
+        if (object)
+            shared[object->number] = true;
+    }
+    sampled_lines__free(&lines);
+    return shared;
+}
+
+#define CALLERS_ASKED 4 /* what wraps an allocator is not deeper, mostly */
+
+/* At the site, or where what calls it uses what it gets. */
+static void ask_made_type(struct resolver *resolver, uint32_t process,
+                          const struct allocation *allocation)
+{
+    const uint64_t *frames;
+    uint32_t thread;
+    uint64_t tick;
+    symbols__ask_made_type(resolver->symbols, process, allocation->site);
+    if (!allocations__stack(resolver->allocations, allocation, &thread, &tick))
+        return;
+    size_t count = symbols__get_stack(resolver->symbols, thread, tick, &frames), at = 0;
+    while (at < count && frames[at] != allocation->site)
+        at++;
+    for (size_t i = at + 1; i < count && i <= at + CALLERS_ASKED; i++)
+        symbols__ask_made_type(resolver->symbols, process, frames[i]);
+}
+
+/* Where objects were allocated that samples found threads at; of what they are only where threads
+ * share them, since types are dear to find. */
+static void add_sampled_objects(struct resolver *resolver)
+{
+    struct allocations *found = resolver->allocations;
+    bool *shared = shared_of(resolver, found);
+    VEC_EACH (allocation, allocations__all(found), const struct allocation) {
+        const struct trace_thread *thread = trace__thread_at(resolver->trace, allocation->thread);
+        add_address(resolver, thread->process, allocation->site, allocation->tick, ADDRESS_CALL);
+        if (shared[allocation->number])
+            ask_made_type(resolver, serial_of(resolver, thread), allocation);
+    }
+    free(shared);
+}
+
+/* ---- accesses that were counted ---------------------------------------------------------------
+ */
+
+/* A place in static data at which accesses were counted. */
+struct counted_place {
+    size_t process;
+    uint32_t serial;
+    uint64_t address, tick;
+};
+
+static int by_counted_address(const void *a, const void *b)
+{
+    const struct counted_place *left = a, *right = b;
+    return ORDER(left->process, right->process) ?: ORDER(left->address, right->address);
+}
+
+static const struct symbol *name_place(struct resolver *resolver, const struct counted_place *place)
+{
+    struct named_object object = {.process = place->process,
+                                  .serial = place->serial,
+                                  .address = place->address,
+                                  .tick = place->tick};
+    if (resolver->variables.count < 2 * NAMED_MOST)
+        add_object(resolver, &object, NULL);
+    return symbols__variable(resolver->symbols, place->serial, place->address);
+}
+
+/* What lies between two places of one variable is of that variable, too: so a large array needs but
+ * two names (symbols__is_same_variable). */
+static void name_between(struct resolver *resolver, const struct counted_place *places,
+                         size_t first, size_t last)
+{
+    if (last - first < 2)
+        return;
+    const struct symbol *low =
+        symbols__variable(resolver->symbols, places[first].serial, places[first].address);
+    const struct symbol *high =
+        symbols__variable(resolver->symbols, places[last].serial, places[last].address);
+    if (places[first].process == places[last].process && symbol__is_same_variable(low, high))
+        return;
+    size_t middle = first + (last - first) / 2;
+    name_place(resolver, &places[middle]);
+    name_between(resolver, places, first, middle);
+    name_between(resolver, places, middle, last);
+}
+
+static void name_places(struct resolver *resolver, struct vec *places)
+{
+    if (!places->count)
+        return;
+    vec__sort(places, by_counted_address);
+    name_place(resolver, places->items);
+    name_place(resolver, VEC_AT(places, struct counted_place, places->count - 1));
+    name_between(resolver, places->items, 0, places->count - 1);
+}
+
+/* The code that counts, and the variables that it counts at. */
+static void add_counts(struct resolver *resolver)
+{
+    struct access_counts counts = access_counts__of(resolver->trace);
+    struct vec places = VEC_OF(struct counted_place);
+    VEC_EACH (counted, &counts.all, const struct counted_access) {
+        const struct trace_thread *thread = trace__thread_at(resolver->trace, counted->thread);
+        uint64_t address = access_count__address(counted->count), tick = counted->count->tick;
+        add_address(resolver, thread->process, access_count__site(counted->count), tick,
+                    ADDRESS_SAMPLE);
+        if (intervals__find(&resolver->modules[thread->process], address))
+            vec__push(&places, &(struct counted_place){thread->process, serial_of(resolver, thread),
+                                                       address, tick});
+    }
+    name_places(resolver, &places);
+    vec__free(&places);
+    access_counts__free(&counts);
+}
+
 int symbols__resolve(const struct trace *trace, const char *cache, struct symbols **symbols,
                      struct error *error)
 {
@@ -394,6 +617,7 @@ int symbols__resolve(const struct trace *trace, const char *cache, struct symbol
     struct resolver resolver = {.trace = trace, .symbols = symbols__new(), .images = IMAGES};
     resolver.images.cache = cache;
     start_spaces(&resolver);
+    find_allocations(&resolver);
     add_functions(&resolver);
     add_named_objects(&resolver);
     size_t processes = trace__processes(trace)->count;
@@ -402,6 +626,10 @@ int symbols__resolve(const struct trace *trace, const char *cache, struct symbol
             add_thread(&resolver, thread);
     add_samples(&resolver);
     add_sampled_lines(&resolver);
+    add_sampled_variables(&resolver);
+    add_sampled_objects(&resolver);
+    if (trace__counts_accesses(trace))
+        add_counts(&resolver);
     stack_objects__resolve(&resolver.on_stacks, resolver.spaces, resolver.symbols);
     heap_objects__resolve(&resolver.on_heaps, resolver.symbols);
     end(&resolver);

@@ -245,3 +245,19 @@ bool variables__find(struct variables *variables, uint64_t address, struct varia
         from_symbol(name, address - symbol->start, symbol->end - symbol->start, variable);
     return symbol != NULL;
 }
+
+bool variables__object(struct variables *variables, uint64_t address, Dwarf_Die *die,
+                       uint64_t *begin)
+{
+    const struct address_interval *found = find_die(variables, address);
+    if (!found)
+        return false;
+    *die = *VEC_AT(&variables->dies, Dwarf_Die, found->value);
+    *begin = found->start + variables->bias;
+    return true;
+}
+
+char *variable__name(Dwarf_Die *die)
+{
+    return name_of(die, NULL);
+}

@@ -6,6 +6,7 @@
 #ifndef HEURT_SYMBOL_VARIABLE_H
 #define HEURT_SYMBOL_VARIABLE_H
 
+#include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +26,11 @@ struct variable {
 
 /* address: as in the file. False: nothing with a name. */
 bool variables__find(struct variables *variables, uint64_t address, struct variable *variable);
+
+/* The DIE of the object at that address, and where it begins. */
+bool variables__object(struct variables *variables, uint64_t address, Dwarf_Die *die,
+                       uint64_t *begin);
+/* Its name: "cache::table"; free() it. NULL: it has none. */
+char *variable__name(Dwarf_Die *die);
 
 #endif

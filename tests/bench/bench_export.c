@@ -5,8 +5,10 @@
  * command itself, into a file in memory or on disk:
  *
  *     events/s = events of the trace / CPU time of the command, user's and system's
- *     bytes    = length of what it wrote / events of the trace
+ *     bytes    = length of what it wrote (a file, or all files of a directory) / events of the
+ * trace
  *
+ * --sqlite is the tables of all analyses, and not the events; it is measured beside the others.
  * Memory is the most anonymous memory that was seen (looked at every 2 ms). */
 #include "base/memory.h"
 #include "child.h"
@@ -16,6 +18,7 @@
 #include "recording.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS = 4, LOCKS = 64, FUNCTIONS = 40, FORMATS_MOST = 8 };
+enum { THREADS = 4, LOCKS = 64, FUNCTIONS = 40 };
 
 struct options {
     const char *parent, *format;
@@ -177,12 +180,27 @@ static double seconds(struct timeval time)
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
+static uint64_t bytes_found; /* by add_length */
+
+static int add_length(const char *path, const struct stat *status, int type, struct FTW *at)
+{
+    (void)path, (void)at;
+    bytes_found += type == FTW_F ? (uint64_t)status->st_size : 0;
+    return 0;
+}
+
+static double length_of(const char *path)
+{
+    bytes_found = 0;
+    nftw(path, add_length, 16, FTW_PHYS);
+    return (double)bytes_found;
+}
+
 static int measure(const struct scratch *scratch, const char *format, struct measured *measured,
                    struct error *error)
 {
     char file[400], option[64];
     struct rusage used;
-    struct stat length = {0};
     int status = 0;
     snprintf(file, sizeof file, "%s/exported", scratch->directory);
     snprintf(option, sizeof option, "--%s", format);
@@ -197,9 +215,9 @@ static int measure(const struct scratch *scratch, const char *format, struct mea
         measured->memory_mb = fmax(measured->memory_mb, anonymous_kb(process) / 1024);
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
-    stat(file, &length);
-    unlink(file);
-    measured->bytes = (double)length.st_size;
+    measured->bytes = length_of(file);
+    if (unlink(file) < 0)
+        directory__remove(file);
     measured->cpu_s = seconds(used.ru_utime) + seconds(used.ru_stime);
     return process > 0 && status == 0 ? 0
                                       : error__set(error, -ECHILD, "--%s was not written", format);
@@ -208,8 +226,9 @@ static int measure(const struct scratch *scratch, const char *format, struct mea
 static int run_length(const struct options *options, const struct scratch *scratch, size_t millions,
                       struct error *error)
 {
-    static const char *const formats[] = {"perfetto", "folded", "speedscope",
-                                          "chrome",   "pprof",  NULL};
+    static const char *const formats[] = {"perfetto", "folded", "speedscope", "firefox",
+                                          "chrome",   "pprof",  "otf2",       "ctf",
+                                          "paje",     "sqlite", NULL};
     struct pack_options pack = {0};
     enum pack_outcome outcome;
     uint64_t events;

@@ -372,7 +372,7 @@ C
     record -o t -f plugin_function ./late "$PROGRAMS/plugin.so"
     ls cache/plans/*.plan >/dev/null && ls cache/names/* >/dev/null || fail "nothing is kept: no test"
     local file
-    for file in cache/plans/* cache/names/* cache/costs/*; do # each would be read, and says something else
+    for file in cache/*/*; do # each would be read, and says something else
         : >"$file"
     done
     chmod -R a+rwX cache
@@ -383,9 +383,10 @@ C
     [ -z "$(find cache -type f -size +0)" ] || fail "written: $(find cache -type f -size +0)"
     report_json t
     grep -q plugin_function report.json
-    rm -r cache/plans cache/names cache/costs
+    rm -r cache/plans cache/names cache/costs cache/machine
     mkfifo cache/costs
     mkfifo cache/plans
+    mkfifo cache/machine
     ln -s /etc cache/names
     in_time "$HEURT" record -q -o t -f plugin_function ./late "$PROGRAMS/plugin.so"
 }

@@ -106,6 +106,7 @@ value() { # FILE PATH
     says 3 'failed: row *crew.start' compare a b --fail-if 'row(*crew.start) > -10 s' --fail-if 'wall > +999999 %'
     says 3 'failed: barrier: ' compare a b --fail-if 'barrier > -10 s'
     says 2 "no row of any run is 'lokc'" compare a b --fail-if 'lokc > 1 %'
+    says 0 'passed: semaphore: +0.0 %' compare a b --fail-if 'semaphore > +1 %' # none was waited for: there was no change
     says 2 'expected a number at the end' compare a b --fail-if 'wall > +'
     says 2 'compared with a part' compare a b --fail-if 'wall > 2 x'
 }
@@ -122,6 +123,126 @@ value() { # FILE PATH
     says 2 'which finding?' report -i a.1 --fail-if 'finding > 1 %'
     says 2 'goes with the first screen' report -i a.1 --csv --fail-if 'lock > 1 %'
     says 2 '--junit tells of conditions' report -i a.1 --junit x.xml
+}
+
+@test "a report as Markdown has the verdict, the findings, and what became of the conditions" {
+    says 3 '' report -i a.1 --markdown --fail-if 'working > 0 %' --fail-if 'finding(no_such_*).lost > 0 ns'
+    "$HEURT" report -i a.1 --markdown --fail-if 'working > 0 %' --fail-if 'finding(no_such_*).lost > 0 ns' >md 2>err || :
+    [ "$(grep -c '^\*\*.*\*\*$' md)" = 1 ] || fail "$(cat md)"
+    grep -q '^- \*\*failed\*\*: working: .* and it fails if \\> 0 %$' md || fail "$(cat md)"
+    grep -qF -- '- passed: finding no\_such\_\*, lost: 0 ns' md || fail "$(cat md)"
+    grep -q '^heurt: failed: working: ' err
+    says 2 '--markdown is the first screen' report -i a.1 --markdown --coverage
+    says 2 '--markdown is the first screen' report -i a.1 --markdown 1
+}
+
+# A thread that does load and index SETUP times, then gather, sweep, REFINE and NORM ITERATIONS times, 1 us each.
+made() { # DIRECTORY SETUP ITERATIONS REFINE NORM
+    {
+        local now=1000 id=1024 name i
+        printf 'start 1000\nend 9000000 9000000 0\nmeta command ./made\nmeta cpus 4\nprocess 0 100 /nowhere/made\n'
+        for name in load index gather sweep "$4" "$5"; do
+            printf 'function 0 %d %s 0x%x\n' $id "$name" $((0x400000 + id))
+            id=$((id + 2))
+        done
+        printf 'thread 1 worker\n1000 thread_start 0 -1 0x401000\n'
+        for ((i = 0; i < $2; i++)); do
+            for name in load index; do
+                printf '%d %s\n%d leave %s\n' $((now += 100)) "$name" $((now += 1000)) "$name"
+            done
+        done
+        for ((i = 0; i < $3; i++)); do
+            for name in gather sweep "$4" "$5"; do
+                printf '%d %s\n%d leave %s\n' $((now += 100)) "$name" $((now += 1000)) "$name"
+            done
+        done
+        printf '%d thread_end 8000000 0\n' $((now += 100))
+    } | "$HEURT_BUILD/tests/tools/make_trace" "$1"
+}
+
+@test "functions that were renamed are found by their place and by what they call, and said to be perhaps so" {
+    made s 300 200 refine norm
+    made t 0 220 better measure
+    "$HEURT" compare s t >out
+    grep -q 'norm → measure' out || fail "$(cat out)"
+    grep -q 'refine → better' out || fail "$(cat out)"
+    "$HEURT" compare s t --csv >csv
+    grep -q '^working in measure[^,]*,.*,norm$' csv || fail "$(cat csv)"
+    run ! grep -q '^working in norm' csv
+    awk -F, '/^working in measure/ { exit !($2 > 0 && $3 > 0) }' csv
+    grep -q '^working in load[^,]*,.*,$' csv # which is gone, and nothing is in its place
+    "$HEURT" compare --json s t >json
+    [ "$(awk -F, 'NR > 1 { sum += $4 } END { printf "%.0f", sum }' csv)" = "$(value json wall_change_ns)" ]
+    says 4 'undecided: row norm: ' compare s t --fail-if 'row(norm) > 900 %'
+    "$HEURT" compare s s >out
+    run ! grep -q renamed out
+}
+
+@test "the loops of both sides stand beside each other in their order, and what is missing is said" {
+    made s 300 200 refine norm
+    made t 0 220 better measure
+    "$HEURT" compare --json s t >json
+    value json 'phases[0].loop' | grep -q 'load, index'
+    [ "$(value json 'phases[0].iterations_before')" = 300 ]
+    [ "$(value json 'phases[0].after')" = null ]
+    value json 'phases[1].loop' | grep -q 'better, measure'
+    [ "$(value json 'phases[1].iterations_before')" = 200 ]
+    [ "$(value json 'phases[1].iterations_after')" = 220 ]
+    "$HEURT" compare s t >out
+    tr -s ' \n' ' ' <out | grep -q \
+        'Phase 1 before, 300 iterations of a loop of load, index, was not found after\.' || fail "$(cat out)"
+    "$HEURT" compare t s >out
+    tr -s ' \n' ' ' <out | grep -q 'Phase 1 after, 300 iterations .* was not found before\.' || fail "$(cat out)"
+    "$HEURT" compare s s >out
+    run ! grep -q 'not found' out
+}
+
+@test "a differential flame graph has the time of each stack on both sides, and is XML" {
+    made s 300 200 refine norm
+    made t 0 220 better measure
+    "$HEURT" compare s t --flame flame.svg >out
+    grep -q 'wall time' out # the screen is there, too
+    python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' flame.svg
+    # A call takes 1 us; what was renamed is one box.
+    for box in 'gather: 200 us before, 220 us after' 'better: 200 us before, 220 us after' \
+        'measure: 200 us before, 220 us after'; do
+        grep -qF "<title>$box</title>" flame.svg || fail "$box: $(cat flame.svg)"
+    done
+    grep -q '>only before: 300 us, .*load<' flame.svg
+    run ! grep -qE 'refine|norm|href|script' flame.svg
+    grep -qF '<title>all threads: 1.54 ms before, 968 us after</title>' flame.svg # their lives
+    for trace in s t; do
+        "$HEURT" export -i $trace --folded --of all -o $trace.folded
+    done
+    grep -q ';gather 200$' s.folded
+    says 2 'no --table goes with' compare s t --table classes --flame flame.svg
+    says 125 'could not be written' compare s t --flame nowhere/f.svg
+}
+
+@test "the page of a comparison is one file that asks for nothing, is the screen as text, and has figures of --json" {
+    "$HEURT" compare a b --html page.html --fail-if 'wall > +999999 %'
+    [ "$(head -n 1 page.html)" = '<!doctype html>' ]
+    [ "$(tail -n 1 page.html)" = '</html>' ]
+    grep -v '^<script type="application/json"' page.html >parts
+    run ! grep -qiE '<link|<img|<iframe|@import|url\(|src=|href=' parts
+    sed -n 's/.*<script type="application\/json" id="data">\(.*\)<\/script>$/\1/p' page.html >data
+    [ -s data ]
+    run ! grep -q '<' data
+    "$HEURT" compare a b --json >json
+    for path in wall_change_ns sentence 'rows[0].row' 'rows[0].change'; do
+        [ "$(value data "comparison.$path")" = "$(value json "$path")" ] || fail "$path"
+    done
+    [ "$(value data 'comparison.checks[0].outcome')" = passed ]
+    [ "$(value data 'before.timeline.lanes[0].pid')" -gt 0 ]
+    value data after.directory | grep -q '^b\.[1-5]$'
+    "$HEURT" compare a b --width 100 --fail-if 'wall > +999999 %' | sed 's/&/\&amp;/g; s/</\&lt;/g' >screen
+    sed -n '/<noscript><pre>/,/<\/pre>/p' page.html | sed 's/.*<pre>//; s/<\/pre>.*//; $d' | diff screen - || fail 'another screen'
+    says 2 '--html and --json exclude each other' compare a b --html x --json
+    says 2 '-o is of the other formats' compare a b --html x -o y
+    says 125 'could not be written' compare a b --html nowhere/x
+    says 3 'failed: wall time' compare a b --html x --fail-if 'wall > -100 %'
+    [ -s x ]
+    says 125 'is a file of the trace itself' compare a.1 b.1 --html a.1/events
 }
 
 @test "JUnit XML has a case a condition, and is well-formed" {
@@ -142,6 +263,113 @@ value() { # FILE PATH
     says 0 '' compare sums sums --table classes
     mkdir empty
     run -125 "$HEURT" compare a.1 empty
+}
+
+@test "what is compared with something of another kind is said in a sentence, and nothing is written" {
+    "$HEURT" compare a b --json >document.json
+    says 125 'document.json is not a trace of heurt' compare a.1 document.json
+    cp -rL a.1 foreign
+    chmod u+w foreign/events
+    printf '\143' | dd of=foreign/events bs=1 seek=8 conv=notrunc 2>/dev/null # the number of its format
+    says 125 'the trace foreign has format 99' compare a.1 foreign --html page.html
+    says 125 'the trace foreign has format 99' compare foreign b.1 --markdown -o page.html
+    "$HEURT" record --quiet --aggregate -o sums "$EXAMPLES/queue" --iterations 50 >out </dev/null
+    says 125 'sums was recorded with --aggregate' compare a.1 sums --html page.html
+    says 125 'sums was recorded with --aggregate' compare sums a.1 --flame page.html
+    says 125 'keeps no single events' compare a.1 sums --table locks
+    [ ! -e page.html ]
+}
+
+@test "a damaged trace that claims to last for centuries is compared, and ends" {
+    "$HEURT_BUILD/tests/tools/make_trace" long <<END
+clock tsc
+start 1000 0
+end 9000 18446744073709551000
+process 0 100 /nowhere/app
+thread 1 first
+1000 thread_start 0 -1 0x401000
+9000 thread_end 1000 0
+END
+    # Not to be waited for where it does not.
+    (ulimit -t 30 && "$HEURT" tables -i long wall >out) || fail "it does not end"
+    grep -q '^  working .* 100 %' out || fail "$(cat out)"
+    (ulimit -t 30 && "$HEURT" compare long long --html page.html) || fail "it does not end"
+}
+
+@test "runs of different programs and recorders are compared, and it is said that they are such" {
+    made s 0 100 refine norm
+    "$HEURT" compare a.1 s --table locks >out
+    tr -s ' \n' ' ' <out | grep -q 'No row is on both sides: are these runs of one program?' || fail "$(cat out)"
+    "$HEURT" compare a b >out
+    run ! grep -q 'No row is on both sides' out
+    says 4 'undecided: row nothing: +0.0 %, of too few runs' compare a.1 s --fail-if 'row(nothing) > +1 %'
+    echo '[{"name":"f","ph":"B","ts":1,"pid":1,"tid":1},{"name":"f","ph":"E","ts":100,"pid":1,"tid":1}]' >chrome.json
+    "$HEURT" import chrome.json -o i 2>err
+    "$HEURT" compare a.1 i >out
+    tr -s ' \n' ' ' <out | grep -q 'Before was recorded by heurt, after by Chrome JSON: what one of them does not tell' ||
+        fail "$(cat out)"
+    "$HEURT" compare i i >out
+    run ! grep -q 'was recorded by' out
+}
+
+# What a step of the action runs, as bash runs it there: -e, and pipefail.
+step_of_action() { # NAME
+    awk -v name="    - name: $1" '
+        $0 == name { inside = 1; next }
+        /^    - / { inside = 0 }
+        inside && /^      run: \|$/ { running = 1; next }
+        inside && running { sub(/^        /, ""); print }' "$HEURT_SOURCE/action.yml" >step
+    [ -s step ] || fail "action.yml has no step '$1' with lines to run"
+    bash --noprofile --norc -eo pipefail step
+}
+
+@test "the action installs heurt and compares in turns; what is not decided passes or fails, as is asked" {
+    mkdir fake
+    printf '#!/bin/sh\necho "$@" >>made\n' >fake/make
+    printf '#!/bin/sh\necho sudo >>made\nexec "$@"\n' >fake/sudo
+    chmod +x fake/*
+    GITHUB_ACTION_PATH='/some where' PATH=$PWD/fake:$PATH step_of_action 'build heurt'
+    [ "$(cat made)" = "$(printf 'sudo\n-C /some where deps install PREFIX=/usr/local')" ] || fail "$(cat made)"
+
+    export GITHUB_ACTION_PATH=$HEURT_SOURCE GITHUB_STEP_SUMMARY=$PWD/summary HEURT RUNS=2
+    export BEFORE="$EXAMPLES/queue --threads 2 --iterations 50" AFTER="$EXAMPLES/queue --threads 2 --iterations 50 --locks 2"
+    export CONDITIONS=$'wall > +5 %\n\nlock > +20 %\n'
+    UNDECIDED=pass run -0 step_of_action compare
+    [[ $output == *'::warning::'* ]] || fail "$output"
+    grep -q '^\*\*Too few runs' summary
+    [ "$(grep -c '<testcase' heurt-compare/junit.xml)" = 2 ]
+    grep -q '^</html>' heurt-compare/comparison.html
+    rm -r heurt-compare
+    UNDECIDED=fail run -4 step_of_action compare
+    rm -r heurt-compare
+    CONDITIONS='' UNDECIDED=fail run -0 step_of_action compare
+    rm -r heurt-compare
+    CONDITIONS='lokc > 1 %' UNDECIDED=pass run -2 step_of_action compare
+    [[ $output == *"no row of any run is 'lokc'"* ]] || fail "$output"
+}
+
+@test "the action's steps, the page on it and the project's own workflow name inputs that it has" {
+    sed -n '/^inputs:/,/^runs:/s/^  \([a-z-]*\):$/\1/p' "$HEURT_SOURCE/action.yml" | sort >inputs
+    [ "$(wc -l <inputs)" -ge 5 ]
+    grep -o 'inputs\.[a-z-]*' "$HEURT_SOURCE/action.yml" | cut -d. -f2 | sort | diff inputs -
+    for page in "$HEURT_SOURCE/docs/ci.md" "$HEURT_SOURCE/.github/workflows/ci.yml"; do
+        awk '/uses: \.\// { with = 1; next }
+            with && /^ *- / { with = 0 }
+            with && /^ *[a-z-]*:( |$)/ { sub(/:.*/, ""); gsub(/ /, ""); if ($0 != "with") print }' "$page" >used
+        [ "$(wc -l <used)" -ge 3 ] || fail "$page: $(cat used)"
+        run -1 grep -vxFf inputs used
+    done
+    run ! grep -q OWNER "$HEURT_SOURCE/docs/ci.md"
+}
+
+@test "heurt looks at itself" {
+    run -0 "$HEURT_SOURCE/.ci/self" -b "$HEURT_BUILD" -d self -c 'lock > 100 %'
+    grep -q '^- passed: lock: ' self/report.md
+    grep -q '<testcase' self/junit.xml
+    rm -r self
+    GITHUB_STEP_SUMMARY=$PWD/summary run -3 "$HEURT_SOURCE/.ci/self" -b "$HEURT_BUILD" -d self -c 'wall > 1 ns'
+    grep -q '^- \*\*failed\*\*: wall time: ' summary
+    run -2 "$HEURT_SOURCE/.ci/self" -x
 }
 
 @test "a set is recorded as a whole, and is not mixed with an older one" {

@@ -44,7 +44,7 @@ bats_require_minimum_version 1.5.0
 }
 
 @test "every category of a finding in the manual is explained" {
-    sed -n '/^\*\*findings\*\*/,/^\*\*structure/p' "$HEURT_SOURCE/docs/heurt-report.md" | tr '\n' ' ' |
+    sed -n '/^\*\*findings\*\*/,/^\*\*structure/p' "$HEURT_SOURCE/docs/heurt-report.md" | tr '\n' ' ' | tr -s ' ' |
         sed 's/.*\*\*category\*\* *(\([^)]*\)).*/\1/' | tr ',' '\n' | tr -d '*' | sed 's/^ *//; s/ *$//' >categories
     [ "$(wc -l <categories)" -ge 20 ]
     while read -r word; do

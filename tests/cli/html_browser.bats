@@ -275,3 +275,77 @@ END
     [ ! -s console ] || fail "$(cat console)"
     grep -q 'keeps no order of events: there is no timeline' out
 }
+
+# Of two runs: what the page of a comparison shows, by one more script.
+comparison_probe() { # PAGE
+    sed "s|<meta http-equiv=\"Content-Security-Policy\"[^>]*>||; /^<\\/body>\$/d; /^<\\/html>\$/d" "$1"
+    cat <<'END'
+<script>
+const all = what => [...document.querySelectorAll(what)], strips = all(".lanes canvas");
+const colours = strip => {
+  const pixels = strip.getContext("2d").getImageData(150, 0, strip.width - 150, strip.height).data, found = new Set();
+  for (let i = 0; i < pixels.length; i += 4) found.add(pixels[i] << 16 | pixels[i + 1] << 8 | pixels[i + 2]);
+  return found.size;
+};
+const green = strip => { // pixels of the first row of lanes in which somebody worked
+  const pixels = strip.getContext("2d").getImageData(150, 30, strip.width - 150, 1).data;
+  let count = 0;
+  for (let i = 0; i < pixels.length; i += 4) count += pixels[i + 1] > 100 && pixels[i] < 50;
+  return count;
+};
+const shown = { sections: all("section").map(s => s.id), verdict: all("#verdict")[0].textContent,
+  change: all("#steps tr[data-change]").reduce((sum, row) => sum + +row.dataset.change, 0),
+  ends: all("#steps .whole data").map(d => +d.value), lanes: strips.map(s => +s.dataset.lanes), colours: strips.map(colours),
+  boxes: all("#flame-graph rect").length, rows: all("#rows tbody tr").length, runs: all("#runs tbody tr").length };
+const before = green(strips[0]), width = strips[0].clientWidth;
+for (const [type, x] of [["pointerdown", 150], ["pointerup", 150 + (width - 150) / 2]]) {
+  const box = strips[0].getBoundingClientRect();
+  strips[0].dispatchEvent(new PointerEvent(type, { clientX: box.left + x, clientY: box.top + 5, bubbles: true }));
+}
+shown.nearer = green(strips[0]) !== before;
+document.getElementById("whole").click();
+shown.whole = green(strips[0]) === before;
+const out = document.createElement("pre");
+out.id = "probe";
+out.textContent = JSON.stringify(shown);
+document.body.append(out);
+</script>
+</body>
+</html>
+END
+}
+
+@test "the page of a comparison runs under its own policy and shows both runs, and what --json says" {
+    rounds_of_a_lock | sed 's/^meta command .*/meta command .\/other <img src=x onerror=alert(1)>/' |
+        "$HEURT_BUILD/tests/tools/make_trace" u
+    "$HEURT" compare "$BATS_FILE_TMPDIR/t" u --html page.html
+    "$HEURT" compare "$BATS_FILE_TMPDIR/t" u --json >json
+    dom "$PWD/page.html" >out
+    grep -q '<main id="page" data-ready="true">' out || fail "it did not run: $(cat console)"
+    [ ! -s console ] || fail "$(cat console)"
+    ! grep -q '<img' out || fail "a name became an element"
+    comparison_probe page.html >probe.html
+    dom "$PWD/probe.html" >out
+    sed -n 's/.*<pre id="probe">\(.*\)<\/pre>.*/\1/p' out | sed 's/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' >probe.json
+    of() { "$JSON_GET" probe.json "$1"; }
+    [ "$(of change)" = "$("$JSON_GET" json wall_change_ns)" ] || fail "$(cat probe.json)"
+    [ "$(of 'ends[0]')" = "$("$JSON_GET" json wall_before_ns)" ]
+    [ "$(of 'ends[1]')" = "$("$JSON_GET" json wall_after_ns)" ]
+    [ "$(of rows)" = "$("$JSON_GET" json 'rows[].row' | wc -l)" ]
+    [ "$(of runs)" = 2 ]
+    for side in 0 1; do
+        [ "$(of "lanes[$side]")" -ge 2 ] && [ "$(of "colours[$side]")" -ge 3 ] || fail "$(cat probe.json)"
+    done
+    [ "$(of boxes)" -gt 6 ] # five are the legend's
+    [ "$(of nearer)" = true ] && [ "$(of whole)" = true ] || fail "$(cat probe.json)"
+    [ "$(of verdict)" = "$("$JSON_GET" json sentence)" ]
+}
+
+@test "functions that are called once are told of, from samples" {
+    "$HEURT" record --quiet -f count -o once "$PROGRAMS/memory_known" >run
+    "$HEURT" report -i once --html once.html
+    dom "$PWD/once.html" >out
+    grep -o '<section id="long-functions".*' out | sed 's/<\/section>.*//' >panel
+    grep -q 'count' panel
+    grep -q 'memory_known.c:[0-9]' panel
+}

@@ -120,3 +120,27 @@ record_queue() {
     [ ! -e nowhere ]
     ls -A . | grep -q part && fail "something is left" || :
 }
+
+@test "locks have their kinds and names, and come back with their kinds" {
+    needs_otf2_print
+    {
+        printf 'start 1000\nprocess 0 100 /bin/a\nthread 0 a\n1000 thread_start 0 -1 0x401000\n'
+        printf '1100 lock_acquired 0x401100/1 0x7000\n1200 lock_released 0x401110/4 0x7000\n'
+        printf '1300 lock_acquired 0x401120/2 0x7000\n1400 lock_released 0x401110/4 0x7000\n'
+        printf '1500 lock_acquired 0x401130/3 0x8000\n1600 lock_released 0x401140/3 0x8000\n'
+        printf '1700 lock_acquired 0x401150 0x9000\n1800 lock_released 0x401160 0x9000\n3000 thread_end 0 0\n'
+    } | "$HEURT_BUILD/tests/tools/make_trace" made
+    "$HEURT" export -i made --otf2 -o o
+    printed o >print
+    grep -A1 '^THREAD_ACQUIRE_LOCK' print >acquired
+    [ "$(grep -c 'STRING; "rwlock 0x7000"' acquired)" = 2 ]
+    [ "$(grep -c 'STRING; "rwlock 0x7000".*"shared"' acquired)" = 1 ]
+    grep -q 'STRING; "spin lock 0x8000"' acquired
+    grep -q 'STRING; "mutex 0x9000"' acquired
+    "$HEURT" import -q o -o back
+    for dir in made back; do
+        columns $dir locks:kind,address,acquisitions,hold_ns >$dir.kinds
+    done
+    [ "$(wc -l <back.kinds)" = 3 ]
+    cmp made.kinds back.kinds
+}

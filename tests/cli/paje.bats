@@ -47,3 +47,15 @@ setup() {
     grep -qF "2 v0 S \"a'b\\x1b[31m\"" p.paje
     ! grep -q $'\x1b' p.paje || fail "sent"
 }
+
+@test "a wait tells its lock" {
+    {
+        printf 'start 1000\nprocess 0 100 /bin/a\nthread 0 a\n1000 thread_start 0 -1 0x401000\n'
+        printf '1200 lock_wait 0x401200/3 0x7000\n2100 leave lock_wait 0\n'
+        printf '2200 lock_wait 0x401200/3 0x8000\n2300 leave lock_wait 0\n'
+        printf '2400 lock_wait 0x401200/3 0x7000\n2500 leave lock_wait 0\n3000 thread_end 0 0\n'
+    } | "$HEURT_BUILD/tests/tools/make_trace" made
+    "$HEURT" export -i made --paje >p.paje
+    [ "$(grep -c '^2 v' p.paje)" = 2 ]
+    [ "$(grep -c "^4 .* $(sed -n 's/^2 \(v[0-9]*\) S "pthread_spin_lock (spin lock 0x7000)".*/\1/p' p.paje)\$" p.paje)" = 2 ]
+}

@@ -136,3 +136,21 @@ query() { # N
     [ "$status" -ne 0 ]
     [ ! -e small.db ]
 }
+
+@test "a time is chosen; what selects events is refused" {
+    local wall
+    wall=$(ask 'SELECT wall_ns FROM run')
+    heurt export --sqlite --from 0 --to "$(awk -v wall="$wall" 'BEGIN { printf "%.9f", wall / 2e9 }')" -o half.db
+    expect_status 0
+    [ "$(sqlite3 half.db "SELECT wall_ns * 2 BETWEEN $wall - 10 AND $wall + 10 FROM run")" = 1 ]
+    [ "$(sqlite3 half.db 'SELECT sum(count) FROM classes')" -lt "$(ask 'SELECT sum(count) FROM classes')" ]
+    heurt export --sqlite --interesting -o no.db
+    expect_status 2
+    says 'interesting is for events; --sqlite has tables of all threads'
+    heurt export --sqlite --thread queue -o no.db
+    expect_status 2
+    says 'thread is for events'
+    heurt export --sqlite --function queue__take -o no.db
+    expect_status 2
+    [ ! -e no.db ]
+}

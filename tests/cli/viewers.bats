@@ -1,54 +1,11 @@
 # heurt export in the formats of viewers, each read by a reader that is not heurt's: of a queue, of a thousand
 # threads, of a killed run, of processes that fork, of names that nobody should have, of a full trace.
 load ../helpers
+load ../exported
 bats_require_minimum_version 1.5.0
 
 READERS=$HEURT_SOURCE/tests/cli/readers
 TRACES='queue many killed forks names full rounds'
-
-# A program that kills itself with its threads in functions and in a lock.
-killed_program() {
-    cat >kills_itself.c <<'C'
-#include <pthread.h>
-#include <signal.h>
-#include <unistd.h>
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static volatile long count;
-__attribute__((noinline)) void work_once(void)
-{
-    pthread_mutex_lock(&mutex);
-    if (++count == 5000)
-        kill(getpid(), SIGKILL);
-    pthread_mutex_unlock(&mutex);
-}
-__attribute__((noinline)) void *work_on(void *unused)
-{
-    for (;;)
-        work_once();
-    return unused;
-}
-int main(void)
-{
-    pthread_t thread;
-    pthread_create(&thread, NULL, work_on, NULL);
-    work_on(NULL);
-    return 0;
-}
-C
-    "${CC:-cc}" -O1 -g -pthread -w -o kills_itself kills_itself.c
-}
-
-# Control characters, quotes, what formats use as marks, bytes that are not UTF-8, and 10 kB.
-strange_names() {
-    local long
-    long=$(printf 'x%.0s' {1..10000})
-    printf 'start 1000\nend 90000\nprocess 0 100 /nowhere/a"b\\c;d\n'
-    printf 'function 0 1024 a\x01b\x1b[31m"c"\\d;e<f>&g 0x401000\n'
-    printf 'function 0 1026 \xff\xfe\xc3( 0x402000\nfunction 0 1028 %s 0x403000\n' "$long"
-    printf 'thread 1 t"\\;\x07\n1000 thread_start 0 -1 0x401000\n2000 %s\n' $'a\x01b\x1b[31m"c"\\d;e<f>&g'
-    printf '3000 %b\n4000 %s\n5000 leave %s\n6000 leave %b\n' '\xff\xfe\xc3(' "$long" "$long" '\xff\xfe\xc3('
-    printf '7000 leave %s\n8000 thread_end 7000 0\n' $'a\x01b\x1b[31m"c"\\d;e<f>&g'
-}
 
 # In each of 20 ms, has-it has a lock for 890 us and waits-for-it waits for it for 881 us.
 rounds_of_a_lock() {
@@ -85,6 +42,11 @@ setup() {
     for trace in $TRACES; do
         ln -s "$BATS_FILE_TMPDIR/$trace" "$trace"
     done
+}
+
+teardown() {
+    [ -z "${profiler-}" ] || kill "$profiler" 2>/dev/null || :
+    leave_room
 }
 
 # exported TRACE OPTION…: it is written to the file "out", and nothing else is left.
@@ -139,7 +101,7 @@ told() { # KEY: its value
     [ "$(told 'slice queue__take')" -eq 1200 ]
     [ "$(told processes)" -eq 1 ]
     [ "$(told threads)" -eq 5 ]
-    [ "$(told flows)" -ge 4 ] # at the barrier, and by those who are joined
+    [ "$(told flows)" -ge 1 ] # at the barrier; who is joined may have ended before
     [ "$(told counters)" -gt 1000 ]
     grep -q 'name: "queue__append"' decoded
     grep -q 'function_name: "queue__take"' decoded
@@ -292,6 +254,64 @@ in_speedscope() { # FILE
     run -1 grep -q 'Drag and drop' shown
 }
 
+@test "Firefox: columns of one length, numbers of what is there, samples that are the threads' lives" {
+    local trace
+    for trace in $TRACES; do
+        read_json "$trace" firefox
+        [ "$(told samples)" -gt 0 ]
+    done
+    read_json queue firefox
+    [ "$(told threads)" -eq 5 ]
+    [ "$(told 'frame queue__take')" -eq 4 ]
+    read_json many firefox
+    [ "$(told threads)" -ge 1065 ]
+    read_json rounds firefox
+    [ "$(told 'marker pthread_mutex_lock mutex 0x7000 by has-it (1002)')" -eq 20 ]
+    [ "$(told 'lost us')" -eq 17620 ]
+}
+
+find_firefox_profiler() {
+    FIREFOX=$HEURT_BUILD/readers/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js
+    [ -e "$FIREFOX" ] || skip "the Firefox Profiler is not here: make readers"
+    command -v node >/dev/null || skip "there is no node here"
+    export HOME=$BATS_TEST_TMPDIR # where it keeps what it has loaded
+}
+
+firefox_profiler() { # COMMAND…
+    timeout 60 node "$FIREFOX" "$@" --session test </dev/null 3>&-
+}
+
+# It answers from a process of its own, which would be given half a second to begin: here it may take longer.
+open_in_firefox_profiler() { # TRACE
+    local tries
+    exported "$1" --firefox
+    mv out "$1.json"
+    node "$FIREFOX" --daemon "$PWD/$1.json" --session test >daemon 2>&1 </dev/null 3>&- &
+    profiler=$!
+    for ((tries = 0; tries < 100; tries++)); do
+        firefox_profiler thread list --limit 5000 >shown 2>&1 && return
+        kill -0 $profiler 2>/dev/null || break
+    done
+    kill $profiler 2>/dev/null || :
+    fail "it does not read $1: $(cat shown daemon)"
+}
+
+@test "the Firefox Profiler itself opens it" {
+    find_firefox_profiler
+    local trace
+    for trace in many names killed rounds; do
+        open_in_firefox_profiler "$trace"
+        [ "$(grep -cE '^[* ] t-[0-9]+ ' shown)" -eq "$(grep -o '"registerTime"' "$trace.json" | wc -l)" ] ||
+            fail "$trace: $(cat shown)"
+        [ "$trace" = rounds ] || firefox_profiler stop
+    done
+    firefox_profiler thread markers --thread t-1 --list >markers
+    firefox_profiler thread samples-top-down --thread t-1 --include-idle >tree
+    firefox_profiler stop
+    [ "$(grep -c 'mutex 0x7000 .* < has-it (1002)' markers)" -eq 20 ] || fail "$(cat markers)"
+    grep -q 'pthread_mutex_lock \[total: 88.1%' tree || fail "$(cat tree)"
+}
+
 @test "Chrome: spans lie in one another, flows have two ends" {
     local trace
     for trace in ${TRACES/full/}; do
@@ -340,7 +360,7 @@ in_speedscope() { # FILE
 
 @test "a target that cannot be written, a full disk, a file of the trace: a sentence, and nothing is left" {
     local format
-    for format in perfetto folded speedscope chrome pprof; do
+    for format in perfetto folded speedscope firefox chrome pprof; do
         heurt export -i queue --$format -o missing/file
         expect_status 125
         says 'missing/file could not be written'

@@ -1,7 +1,7 @@
 /* fuzz_import.c: libFuzzer over the importers whose code is heurt's own. The first byte tells
  * which:
  *
- *     'c' Chrome JSON: the rest is the file
+ *     'c' Chrome JSON, 'j' Paje, 'p' perf.data, 'f' Perfetto: the rest is the file
  *     'd', 't', 'm', 's' uftrace: the rest is a thread's records, task.txt, the map or the symbols
  * of a directory whose other files are well-formed
  *
@@ -55,16 +55,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
     struct import_source source;
     struct import_outcome outcome;
     struct error error;
-    if (count == 0 || !strchr("cdtms", *bytes))
+    if (count == 0 || *bytes == 0 || !strchr("cdjmfpst", *bytes))
         return 0;
     enter_directory();
     PUT('t', "u/task.txt", task);
     PUT('m', "u/sid-12.map", map);
     PUT('s', "u/a.sym", symbols);
     PUT('d', "u/7.dat", records);
-    write_file("c.json", bytes + 1, count - 1);
-    const char *path = *bytes == 'c' ? "c.json" : "u";
-    const char *name = *bytes == 'c' ? "Chrome JSON" : "uftrace";
+    write_file("file", bytes + 1, count - 1);
+    const char *name = *bytes == 'c'   ? "Chrome JSON"
+                       : *bytes == 'j' ? "Paje"
+                       : *bytes == 'p' ? "perf.data"
+                       : *bytes == 'f' ? "Perfetto"
+                                       : "uftrace";
+    const char *path = strcmp(name, "uftrace") == 0 ? "u" : "file";
     if (import_source__open(path, &source, &error) < 0)
         abort();
     for (const struct importer *const *importer = importers; *importer; importer++)

@@ -154,6 +154,24 @@ static int write_gone(struct fixture *fixture, char *line)
     return define(fixture, process, HEURT_DEFINITION_MODULE_GONE, &body);
 }
 
+/* At an access of 8 bytes, of which one stands for weight ns. */
+static int write_sample(struct fixture *fixture, char *line)
+{
+    struct body body = {.count = 0};
+    struct heurt_sample sample = {.monotonic_ns = next_number(&line, 0), .bytes = 8};
+    sample.pid = (uint32_t)next_number(&line, 0);
+    sample.tid = (uint32_t)next_number(&line, 0);
+    sample.weight_ns = (uint32_t)next_number(&line, 0);
+    sample.instruction = next_number(&line, 0);
+    sample.address = next_number(&line, 0);
+    sample.access = (uint8_t)next_number(&line, 0) & 0xf;
+    sample.iterations = (uint32_t)next_number(&line, 0);
+    sample.iterations_ns = sample.iterations ? sample.weight_ns : 0;
+    sample.loop_instructions = sample.iterations ? 10 : 0;
+    add(&body, &sample, sizeof sample);
+    return define(fixture, HEURT_NO_SERIAL, HEURT_DEFINITION_SAMPLES, &body);
+}
+
 static uint32_t count_names(const char *names)
 {
     uint32_t count = *names ? 1 : 0;
@@ -286,7 +304,7 @@ static const struct {
     {"meta", write_meta},           {"process", write_process},   {"module", write_module},
     {"gone", write_gone},           {"function", write_function}, {"region", write_region},
     {"iteration", write_iteration}, {"refusal", write_refusal},   {"note", write_note},
-    {"thread", write_thread},
+    {"thread", write_thread},       {"sample", write_sample},
 };
 
 /* Lines that set something up; false when word is none of them. */

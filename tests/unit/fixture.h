@@ -14,6 +14,8 @@
  *     iteration 0 1028 row 0x401200 a.c:20   # iteration
  *     refusal 0 f /bin/app it is too short   # the reason is the rest of the line
  *     note 0 a sentence                      # likewise
+ *     sample 900 100 103 500 0x401004 0x7000 2 [9]     # ns, pid, tid, weight in ns, instruction,
+ *                                            # address, enum heurt_access, iterations
  *     thread 3 worker [PROCESS]              # the events that follow are this thread's
  *     1000 lock_wait 0x401000/1 0x7000       # tick, event, payload words
  *     2000 leave lock_wait 0

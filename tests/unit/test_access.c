@@ -76,6 +76,18 @@ __asm__(".text\n"
         "call waits_end\n"
         "waits_written: jmp waits_writes\n"
         "waits_done: ret\n"
+        "waits_frame: mov -8(%rbp), %rax\n" /* as unoptimised code: frame->second->field += … */
+        "mov 8(%rax), %rax\n"
+        "waits_second: mov 24(%rax), %rax\n"
+        "waits_field: mov -16(%rbp), %eax\n"
+        "cltq\n"
+        "waits_index: mov (%rdx,%rax,8), %rax\n"
+        "waits_none_known: add %rax, %rcx\n"
+        "waits_sum: mov -8(%rbp), %rbx\n"
+        "lea 32(%rbx), %rcx\n"
+        "add $8, %rcx\n"
+        "mov (%rcx), %rcx\n"
+        "waits_summed: ret\n"
         "waits_take: mov $1, %eax\n" /* while (exchange(flag, 1)); */
         "waits_exchange: xchg %eax, (%r9)\n"
         "waits_taken: test %eax, %eax\n"
@@ -90,17 +102,35 @@ __asm__(".text\n"
         "waits_added: jne waits_old\n"
         "ret\n"
         ".size waits, . - waits\n");
+/* What keeps its frame in rbp, and who calls it and another. */
+__asm__(".globl framed\n"
+        ".type framed, @function\n"
+        "framed: push %rbp\n"
+        "mov %rsp, %rbp\n"
+        "mov -8(%rbp), %rax\n"
+        "framed_reads: mov (%rax), %rax\n"
+        "framed_then: nop\n"
+        "pop %rbp\n"
+        "ret\n"
+        "framed_caller: call framed\n"
+        "framed_returns: call waits\n"
+        "other_returns: call *%rax\n"
+        "any_returns: ret\n"
+        ".size framed, . - framed\n");
+extern const char framed_reads[], framed_then[], framed_returns[], other_returns[], any_returns[];
+
 extern const char waits[], waits_add[], waits_store[], waits_read[], waits_lock[], waits_chase[],
     waits_count[], waits_again[], waits_compare[], waits_ask[], waits_limit[], waits_over[],
     waits_flag[], waits_asked[], waits_end[], waits_slept[], waits_rested[], waits_counted[],
     waits_worked[], waits_passed[], waits_once[], waits_unlocked[], waits_written[],
-    waits_exchange[], waits_taken[], waits_swap[], waits_tried[], waits_new[], waits_added[];
+    waits_exchange[], waits_taken[], waits_swap[], waits_tried[], waits_new[], waits_added[],
+    waits_second[], waits_field[], waits_index[], waits_none_known[], waits_summed[];
 
 static struct module_functions *functions;
 static struct code_accesses *accesses;
 static uint64_t loaded_at; /* of this program's code: address less offset in the file */
-static const uint64_t registers[16] = {
-    [2] = 800, [6] = 3, [7] = 0x1000, [9] = 0x2000}; /* rdx rsi rdi r9 */
+static const uint64_t registers[16] = {[2] = 800,    [3] = 0x3000, [5] = 0x4000, [6] = 3,
+                                       [7] = 0x1000, [9] = 0x2000}; /* rdx rbx rbp rsi rdi r9 */
 
 static int find_code(struct dl_phdr_info *info, size_t size, void *unused)
 {
@@ -134,9 +164,40 @@ static int teardown(void **state)
     return 0;
 }
 
+/* A frame at 0x4000 with a pointer to 0x3000, where there is one to 0x5000. */
+static bool read_own(void *context, uint64_t address, uint64_t *word)
+{
+    (void)context;
+    *word = address == 0x4000 - 8 ? 0x3000 : address == 0x3000 + 8 ? 0x5000 : 0;
+    return *word != 0;
+}
+
+/* The frame at 0x4000 with a return address, where code is read as it is. */
+static bool read_frame(void *context, uint64_t address, uint64_t *word)
+{
+    const char *code = context;
+    if (address == 0x4000 + 8)
+        *word = (uintptr_t)code;
+    else if (address + 8 == (uintptr_t)code)
+        memcpy(word, code - 8, sizeof *word);
+    else
+        return read_own(NULL, address, word);
+    return true;
+}
+
+static uint64_t read_in_frame(const char *returns_to)
+{
+    struct access access =
+        code_accesses__find(accesses, (uintptr_t)framed_then - loaded_at, registers, loaded_at,
+                            (struct memory_reader){read_frame, (void *)(uintptr_t)returns_to});
+    assert_int_equal(access.file_offset + loaded_at, (uintptr_t)framed_reads);
+    return access.address;
+}
+
 static struct access interrupted_at(const char *code)
 {
-    return code_accesses__find(accesses, (uintptr_t)code - loaded_at, registers, loaded_at);
+    return code_accesses__find(accesses, (uintptr_t)code - loaded_at, registers, loaded_at,
+                               (struct memory_reader){read_own, NULL});
 }
 
 static void assert_access(struct access access, const char *instruction, enum access_kind kind,
@@ -160,6 +221,28 @@ static void an_address_is_not_known_when_its_register_is_overwritten(void **stat
 {
     (void)state;
     assert_access(interrupted_at(waits_count), waits_chase, ACCESS_READ, 0);
+}
+
+/* Where a pointer was loaded from is looked up again; what a register was indexed by is not. */
+static void an_overwritten_register_is_worked_out(void **state)
+{
+    (void)state;
+    struct access second = interrupted_at(waits_second), field = interrupted_at(waits_field);
+    assert_int_equal(second.address, 0x3000 + 8);
+    assert_int_equal(field.address, 0x5000 + 24);
+    assert_int_equal(field.kind, ACCESS_READ);
+    assert_access(interrupted_at(waits_none_known), waits_index, ACCESS_READ, 0);
+    assert_int_equal(interrupted_at(waits_summed).address, 0x3000 + 40);
+}
+
+/* A frame is believed while its return address is behind a call of the function. */
+static void a_frame_is_not_read_when_another_function_has_it(void **state)
+{
+    (void)state;
+    assert_int_equal(read_in_frame(framed_returns), 0x3000);
+    assert_int_equal(read_in_frame(other_returns), 0);
+    assert_int_equal(read_in_frame(any_returns), 0x3000);
+    assert_int_equal(read_in_frame(framed_then), 0);
 }
 
 static void what_the_loop_writes_too_is_updated(void **state)
@@ -238,6 +321,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_waited_is_the_instruction_before),
         cmocka_unit_test(an_address_is_not_known_when_its_register_is_overwritten),
+        cmocka_unit_test(an_overwritten_register_is_worked_out),
+        cmocka_unit_test(a_frame_is_not_read_when_another_function_has_it),
         cmocka_unit_test(what_the_loop_writes_too_is_updated),
         cmocka_unit_test(who_only_asks_spins),
         cmocka_unit_test(who_takes_a_lock_again_and_again_spins),

@@ -60,6 +60,11 @@ void kernel__begin(struct thread *thread)
     (void)thread;
 }
 
+void cpu_timer__begin(struct thread *thread)
+{
+    (void)thread;
+}
+
 void instructions__begin(struct thread *thread)
 {
     (void)thread;

@@ -2,6 +2,7 @@
 #include "base/heap.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/proto.h"
 #include "base/text.h"
 #include "base/vec.h"
 
@@ -133,6 +134,55 @@ static void heap_gives_the_first_first(void **state)
     }
 }
 
+static void proto_reads_what_it_has_written(void **state)
+{
+    (void)state;
+    struct proto message = {0}, inner = {0};
+    proto__number(&inner, 1, 7);
+    proto__number(&message, 3, UINT64_MAX);
+    proto__message(&message, 2, &inner);
+    proto__fixed64(&message, 2000, 0x0102030405060708);
+    struct proto_reader reader = proto_reader__of(message.bytes, message.count);
+    assert_true(proto_reader__next(&reader));
+    assert_int_equal(reader.field, 3);
+    assert_true(reader.number == UINT64_MAX);
+    assert_true(proto_reader__next(&reader));
+    struct proto_reader within = proto_reader__inner(&reader);
+    assert_true(proto_reader__next(&within));
+    assert_int_equal(within.number, 7);
+    assert_false(proto_reader__next(&within));
+    assert_false(within.is_damaged);
+    assert_true(proto_reader__next(&reader));
+    assert_int_equal(reader.field, 2000);
+    assert_true(reader.number == 0x0102030405060708);
+    assert_false(proto_reader__next(&reader));
+    assert_false(reader.is_damaged);
+    proto__free(&message);
+    proto__free(&inner);
+}
+
+/* Fields that end behind the message, varints without an end, wires and fields that there are not.
+ */
+static void proto_tells_what_is_damaged(void **state)
+{
+    static const struct {
+        size_t count;
+        uint8_t bytes[12];
+    } damaged[] = {{3, {0x12, 0x05, 0x08}},
+                   {2, {0x08, 0x80}},
+                   {12, {0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}},
+                   {4, {0x09, 1, 2, 3}},
+                   {2, {0x0b, 0x00}},
+                   {2, {0x00, 0x00}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++) {
+        struct proto_reader reader = proto_reader__of(damaged[i].bytes, damaged[i].count);
+        assert_false(proto_reader__next(&reader));
+        assert_true(reader.is_damaged);
+        assert_false(proto_reader__next(&reader));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +192,8 @@ int main(void)
         cmocka_unit_test(error_cuts_long_sentences),
         cmocka_unit_test(text_grows_behind_what_is_there),
         cmocka_unit_test(heap_gives_the_first_first),
+        cmocka_unit_test(proto_reads_what_it_has_written),
+        cmocka_unit_test(proto_tells_what_is_damaged),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "analysis/compare/comparison.h"
 
 #include "base/memory.h"
+#include "chance.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -15,28 +16,12 @@
 
 #define RUNS_MOST 10
 
-/* splitmix64 (Steele, Lea, Flood) */
-static uint64_t state;
-static double share(void)
-{
-    uint64_t mixed = state += 0x9e3779b97f4a7c15u;
-    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
-    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
-    return ((double)((mixed ^ mixed >> 31) >> 11) + 0.5) / 0x1p53;
-}
-
-/* Box and Muller. */
-static double normal(void)
-{
-    double radius = sqrt(-2 * log(share()));
-    return radius * cos(6.283185307179586 * share());
-}
-
 /* ---- made runs ------------------------------------------------------------------------------- */
 
 static void add_row(struct run_figures *run, const char *key, double value)
 {
-    const struct figures_row row = {memory__text(key), memory__text(key), value, 2 * value};
+    const struct figures_row row = {
+        memory__text(key), memory__text(key), value, 2 * value, NULL, NULL};
     vec__push(&run->rows, &row);
     run->wall_ns += (uint64_t)value;
     run->lives_ns += 2 * (uint64_t)value;

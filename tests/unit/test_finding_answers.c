@@ -67,6 +67,72 @@ static void who_makes_answers_late_comes_before_who_waits_for_them(void **state)
     findings__free(findings);
 }
 
+/* ---- who serves whom ------------------------------------------------------------------------- */
+
+static void put_io(struct scene *scene, uint32_t thread, uint64_t fd, unsigned call, uint64_t from,
+                   uint64_t until)
+{
+    PUT(scene, thread, from, HEURT_EVENT_IO,
+        HEURT_SITE(call == HEURT_IO_READ ? SITE : SITE + 16, call),
+        (uint64_t)HEURT_DESCRIPTOR_SOCKET << 32 | fd, 8);
+    PUT(scene, thread, until, HEURT_EVENT_IO LEFT, 8);
+}
+
+/* Two ask and wait for the answer, 94 of 100 but for the first time. Each is served by a thread of
+ * its own, which works on the answer for 80 of that; or both by one, one after the other, for 40
+ * each. */
+static struct findings *ask_and_serve(struct scene *scene, bool by_one)
+{
+    const uint64_t until = BEGIN + 10000;
+    const uint32_t servers = by_one ? 1 : 2;
+    for (uint32_t i = 0; i < 2 + servers; i++)
+        scene__start(scene, i, BEGIN);
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint64_t kind = (uint64_t)HEURT_DESCRIPTOR_SOCKET << 32;
+        PUT(scene, i, BEGIN, HEURT_EVENT_CHANNEL, kind | (3 + i), 10 + i, 20 + i);
+        PUT(scene, 2 + i % servers, BEGIN, HEURT_EVENT_CHANNEL, kind | (5 + i), 20 + i, 10 + i);
+    }
+    for (uint64_t from = BEGIN; from < until; from += 100) {
+        const bool is_quick = from == BEGIN; /* the others are compared with these */
+        for (uint32_t i = 0; i < 2; i++) {
+            const uint32_t server = 2 + i % servers;
+            const uint64_t began = from + (is_quick ? 5 + 3 * i : by_one && i ? 50 : 8);
+            const uint64_t wrote = began + (is_quick ? 1 : by_one ? 40 : 80);
+            put_io(scene, i, 3 + i, HEURT_IO_WRITE, from + 2, from + 3);
+            put_io(scene, i, 3 + i, HEURT_IO_READ, from + 4, from + (is_quick ? 12 : 98));
+            put_io(scene, server, 5 + i, HEURT_IO_READ, began - 1, began);
+            put_io(scene, server, 5 + i, HEURT_IO_WRITE, wrote, wrote + 1);
+        }
+    }
+    for (uint32_t i = 0; i < 2 + servers; i++)
+        end(scene, i, until, i < 2 ? 1000 : 8500);
+    symbols__put(scene->symbols, 0, SITE, &(struct symbol){.function = "take"});
+    symbols__put(scene->symbols, 0, SITE + 16, &(struct symbol){.function = "give"});
+    return find_until(scene, until);
+}
+
+static void an_answer_takes_what_it_takes(void **state)
+{
+    struct findings *findings = ask_and_serve(*state, false);
+    const struct finding *finding = find_kind(findings, FINDING_NETWORK);
+    assert_non_null(finding);
+    assert_true(finding->is_served);
+    assert_false(finding->ranked);
+    assert_true(finding->wall_gain[1] < 1.3); /* 80 of 100 stay */
+    findings__free(findings);
+}
+
+static void whose_turn_comes_late_waits_for_others(void **state)
+{
+    struct findings *findings = ask_and_serve(*state, true);
+    const struct finding *finding = find_kind(findings, FINDING_NETWORK);
+    assert_non_null(finding);
+    assert_false(finding->is_served);
+    assert_true(finding->ranked);
+    assert_true(finding->wall_gain[1] > 1.5);
+    findings__free(findings);
+}
+
 /* ---- input and output on a CPU ----------------------------------------------------------------
  */
 
@@ -178,6 +244,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, scene__setup, scene__teardown)
         TEST(who_makes_answers_late_comes_before_who_waits_for_them),
+        TEST(an_answer_takes_what_it_takes),
+        TEST(whose_turn_comes_late_waits_for_others),
         TEST(who_waits_to_send_is_held_up),
         TEST(sending_on_a_cpu_is_no_wait),
         TEST(who_waits_for_a_file_is_held_up),

@@ -1,5 +1,5 @@
+#include "analysis/callsite/program_frame.h"
 #include "analysis/findings/findings.h"
-#include "analysis/findings/program_frame.h"
 #include "scene.h"
 
 #include <setjmp.h>

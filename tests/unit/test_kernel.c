@@ -1,6 +1,6 @@
 /* The kernel's records of a thread (src/runtime/records.c, compiled into this test): rings made up
  * word by word, and the events that come of them. Ticks are ns, but where clocks are tested. */
-#include "runtime/runtime.h"
+#include "runtime/openmp_hooks.h"
 
 #include <linux/perf_event.h>
 #include <setjmp.h>
@@ -45,6 +45,25 @@ void kernel__ignore(struct thread *thread)
 void kernel__balance(struct thread *thread)
 {
     (void)thread;
+}
+
+/* A region of libomp that the thread waits for the end of, and whose end is told by such an event.
+ */
+enum { REGION_ENDED = HEURT_EVENT_BARRIER_WAIT | 1 };
+static uint64_t region_end;
+
+uint64_t openmp__end_tick(const struct thread *thread)
+{
+    (void)thread;
+    return region_end;
+}
+
+void openmp__tell_end(struct thread *thread)
+{
+    uint64_t *at = event__claim(thread, 2);
+    at[1] = 0;
+    event__publish(at, region_end, REGION_ENDED);
+    region_end = 0;
 }
 
 static unsigned grown; /* times that a longer ring was asked for */
@@ -197,6 +216,44 @@ static void test_switches(void **state)
     drain(scene);
     expect_off(scene, 3000, 2000, HEURT_OFF_BLOCKED, HEURT_NOT_KNOWN, 5);
     expect_off(scene, 4500, 500, HEURT_OFF_PREEMPTED, 500, 2);
+    expect_no_more(scene);
+}
+
+/* What a thread is off the CPU is of two waits, of which the first ends meanwhile. */
+static void test_region_that_ends(void **state)
+{
+    struct scene *scene = *state;
+    scene->thread->openmp.joined = 1;
+    region_end = 2500;
+    out(scene, 1000, false);
+    in(scene, 1800, 0);
+    out(scene, 2000, false);
+    in(scene, 3000, 1);
+    out(scene, 3100, false);
+    in(scene, 3200, 1);
+    drain(scene);
+    expect_off(scene, 1800, 800, HEURT_OFF_BLOCKED, HEURT_NOT_KNOWN, 0);
+    expect_off(scene, 2500, 500, HEURT_OFF_BLOCKED, HEURT_NOT_KNOWN, 1);
+    expect(scene, 2500, REGION_ENDED, 1, (const uint64_t[]){0});
+    expect_off(scene, 3000, 500, HEURT_OFF_BLOCKED, HEURT_NOT_KNOWN, 1);
+    expect_off(scene, 3200, 100, HEURT_OFF_BLOCKED, HEURT_NOT_KNOWN, 1);
+    expect_no_more(scene);
+}
+
+/* Between two times off the CPU. */
+static void test_region_that_ended(void **state)
+{
+    struct scene *scene = *state;
+    scene->thread->openmp.joined = 1;
+    region_end = 1900;
+    out(scene, 1000, false);
+    in(scene, 1800, 0);
+    out(scene, 2000, false);
+    in(scene, 3000, 1);
+    drain(scene);
+    expect_off(scene, 1800, 800, HEURT_OFF_BLOCKED, HEURT_NOT_KNOWN, 0);
+    expect(scene, 1900, REGION_ENDED, 1, (const uint64_t[]){0});
+    expect_off(scene, 3000, 1000, HEURT_OFF_BLOCKED, HEURT_NOT_KNOWN, 1);
     expect_no_more(scene);
 }
 
@@ -625,6 +682,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(test_switches),
+        TEST(test_region_that_ends),
+        TEST(test_region_that_ended),
         TEST(test_in_without_out),
         TEST(test_out_without_in_stays),
         TEST(test_wrap_around),

@@ -126,6 +126,51 @@ static void the_kernels_events_stand_in_what_they_happened_in(void **state)
     with_both(check_order);
 }
 
+/* Of each OFF_CPU: where it ends, ticks, ticks without a CPU, and whether a wait for the next
+ * region has begun. */
+static void check_late_leave(const struct trace *trace)
+{
+    static const uint64_t expected[][4] = {{1003000, 2000, 0, 0}, {1005000, 2000, 1500, 1}};
+    struct trace_cursor cursor;
+    struct event event;
+    size_t told = 0;
+    bool waits = false;
+    trace_cursor__start(&cursor, trace, thread_at(trace, 0));
+    while (trace_cursor__next(&cursor, &event)) {
+        waits |= event.id == HEURT_EVENT_CONDITION_WAIT;
+        if (event.id != HEURT_EVENT_OFF_CPU)
+            continue;
+        assert_true(told < sizeof expected / sizeof *expected);
+        assert_int_equal(event.tick, expected[told][0]);
+        assert_int_equal(HEURT_SITE_ADDRESS(event.payload[0]), expected[told][1]);
+        assert_int_equal(HEURT_SITE_HOW(event.payload[0]), HEURT_OFF_BLOCKED);
+        assert_int_equal(HEURT_SITE_ADDRESS(event.payload[1]), expected[told][2]);
+        assert_int_equal(HEURT_SITE_HOW(event.payload[1]), 1);
+        assert_int_equal(waits, expected[told][3]);
+        told++;
+    }
+    assert_int_equal(told, sizeof expected / sizeof *expected);
+}
+
+/* The end of a region, told when the thread is let go. */
+static void what_is_off_is_of_two_waits_where_the_first_ended_meanwhile(void **state)
+{
+    (void)state;
+    struct trace_writer *writer = create("t");
+    put(writer, 0, 1000100, HEURT_EVENT_THREAD_START, 1, 0);
+    put(writer, 0, 1000200, HEURT_EVENT_BARRIER_WAIT, 0x400000, 0x7000);
+    put(writer, 0, 1003000, HEURT_EVENT_BARRIER_WAIT | 1, 0, 0);
+    put(writer, 0, 1003000, HEURT_EVENT_CONDITION_WAIT, 0x400000, 0x7000);
+    put(writer, 0, 1006000, HEURT_EVENT_CONDITION_WAIT | 1, 0, 0);
+    put(writer, 0, 1010000, HEURT_EVENT_THREAD_END, 5000, 6000);
+    uint64_t words[64];
+    size_t count = put_off(words, 1005000, 4000, HEURT_OFF_BLOCKED, 1);
+    words[2] = HEURT_BACK(1500, 1);
+    put_run(writer, TID, life_of(1000000, 1011000, 9000), words, count);
+    finish(writer);
+    with_both(check_late_leave);
+}
+
 static void check_short(const struct trace *trace)
 {
     const struct trace_thread *thread = thread_at(trace, 0);
@@ -241,6 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(the_kernels_events_stand_in_what_they_happened_in),
+        IN_DIRECTORY(what_is_off_is_of_two_waits_where_the_first_ended_meanwhile),
         IN_DIRECTORY(a_short_thread_has_waited_as_long_as_the_records_tell),
         IN_DIRECTORY(threads_live_as_long_as_the_kernel_says),
         IN_DIRECTORY(an_unrecorded_program_takes_nothing_over),

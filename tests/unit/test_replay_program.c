@@ -800,10 +800,79 @@ static void threads_and_functions_together(void **state)
     replay_program__free(program);
 }
 
+/* ---- parallel regions ------------------------------------------------------------------------ */
+
+#define REGION 0x5001
+#define BEGIN(thread, tick, what, a, b)                                                            \
+    PUT(scene, thread, tick, HEURT_EVENT_OPENMP_BEGIN, HEURT_SITE(REGION, HEURT_OPENMP_##what), a, \
+        b)
+#define END(thread, tick, what)                                                                  \
+    PUT(scene, thread, tick, HEURT_EVENT_OPENMP_END, HEURT_SITE(REGION, HEURT_OPENMP_##what), 0, \
+        0, 0)
+
+/*      0    200                  1200 1400
+ *   0  |work|=====200=====|.......|work|
+ *   1  |....|=======1000==========|....|   nothing but the region
+ */
+static const struct scene *one_region(struct scene *scene)
+{
+    start(scene, 0, 1000, HEURT_NO_SERIAL);
+    start(scene, 1, 1000, HEURT_NO_SERIAL);
+    BEGIN(0, 1200, REGION, 1, 2);
+    BEGIN(0, 1200, BODY, 1, 2);
+    BEGIN(1, 1200, BODY, 1, (uint64_t)1 << 32 | 2);
+    END(0, 1400, BODY);
+    END(1, 2200, BODY);
+    END(0, 2200, REGION);
+    end(scene, 0, 2400);
+    end(scene, 1, 2400);
+    scene__profile(scene);
+    return scene;
+}
+
+static void a_region_takes_as_long(void **state)
+{
+    assert_int_equal(unchanged(one_region(*state)), 1400);
+}
+
+static struct change of_region(enum change_type type, double factor, uint32_t count)
+{
+    static const uint64_t sites[] = {REGION};
+    return (struct change){
+        .type = type, .factor = factor, .count = count, .sites = sites, .site_count = 1};
+}
+
+static void a_balanced_region(void **state)
+{
+    const struct scene *scene = one_region(*state);
+    assert_int_equal(changed(scene, of_region(CHANGE_BALANCE, 1, 0)), 200 + 600 + 200);
+    assert_int_equal(changed(scene, of_region(CHANGE_BALANCE, 1.5, 0)), 200 + 900 + 200);
+}
+
+static void a_region_of_other_teams(void **state)
+{
+    const struct scene *scene = one_region(*state);
+    assert_int_equal(changed(scene, of_region(CHANGE_TEAM, 0, 1)), 200 + 1200 + 200);
+    assert_int_equal(changed(scene, of_region(CHANGE_TEAM, 0, 2)), 1400);
+    assert_int_equal(changed(scene, of_region(CHANGE_TEAM, 0, 4)), 200 + 500 + 200);
+}
+
+static void a_region_that_is_not_there(void **state)
+{
+    static const uint64_t elsewhere[] = {0x6001};
+    check_refused(one_region(*state),
+                  (struct change){.type = CHANGE_BALANCE, .sites = elsewhere, .site_count = 1},
+                  "no such parallel region");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene__setup, scene__teardown)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_region_takes_as_long, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(a_balanced_region, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(a_region_of_other_teams, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(a_region_that_is_not_there, scene__setup, scene__teardown),
         TEST(unchanged_lock_takes_as_long),
         TEST(removed_lock),
         TEST(removed_waits_of_one_place),

@@ -121,6 +121,19 @@ static void one_after_the_other_is_not_shared(void **state)
     sharings__free(sharings);
 }
 
+/* Two milliseconds each, and never both: the line is handed over with the work. */
+static void who_takes_turns_does_not_share(void **state)
+{
+    struct scene *scene = *state;
+    for (uint64_t ms = 0; ms < 2 * SAMPLES; ms += 4) {
+        put_work(scene, (struct work){0, SCORE, HITS, HEURT_ACCESS_UPDATE, ms, ms + 2, 0});
+        put_work(scene, (struct work){1, PUBLISH, BEAT, HEURT_ACCESS_UPDATE, ms + 2, ms + 4, 0});
+    }
+    struct sharings *sharings = find(scene);
+    assert_int_equal(sharings->rows.count, 0);
+    sharings__free(sharings);
+}
+
 static void neighbouring_lines_are_not_shared(void **state)
 {
     struct scene *scene = *state;
@@ -276,6 +289,7 @@ int main(void)
         TEST(what_is_only_read_is_not_shared),
         TEST(one_who_writes_speaks_to_one_who_reads),
         TEST(one_after_the_other_is_not_shared),
+        TEST(who_takes_turns_does_not_share),
         TEST(neighbouring_lines_are_not_shared),
         TEST(who_spins_waits),
         TEST(who_takes_a_lock_in_a_loop_waits),

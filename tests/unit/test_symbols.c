@@ -8,6 +8,7 @@
 static void add_some(struct symbols *symbols)
 {
     const uint64_t frames[] = {0x401001, 0x402000, UINT64_MAX - 1};
+    const struct symbol_member members[] = {{0, 4, "calls"}, {8, 40, "sums[]"}};
     struct symbol outer = {.function = "outer",
                            .module = "/bin/app",
                            .file = "/src/a \"quoted\".c",
@@ -30,6 +31,13 @@ static void add_some(struct symbols *symbols)
     symbols__put_sleep(symbols, 7, 0x401000, false);
     symbols__put_sleep(symbols, 0, 0x401000, false);
     symbols__put_sleep(symbols, 0, 0x401000, true);
+    symbols__put_field(symbols, 0, 0x401000,
+                       &(struct symbol_field){"stats.sum", "stats", "sum", 48, 8, true});
+    symbols__put_field(symbols, 7, 0x401000,
+                       &(struct symbol_field){"counts[]", "int", "", 4, 0, false});
+    symbols__put_made_type(symbols, 0, 0x401000, &(struct symbol_type){"stats", 48, members, 2});
+    symbols__ask_made_type(symbols, 0, 0x401000);
+    symbols__ask_made_type(symbols, 0, 0x401000);
     symbols__warn(symbols, "lib.so is stripped");
     symbols__warn(symbols, "app has changed");
     symbols__warn(symbols, "lib.so is stripped");
@@ -62,6 +70,24 @@ static void assert_some(const struct symbols *symbols)
     assert_true(symbols__sleep_asks(symbols, 0, 0x401000));
     assert_false(symbols__sleep_asks(symbols, 7, 0x401000));
     assert_false(symbols__sleep_asks(symbols, 0, 0x401001));
+    const struct symbol_field *field = symbols__field(symbols, 0, 0x401000);
+    assert_string_equal(field->name, "stats.sum");
+    assert_string_equal(field->type, "stats");
+    assert_string_equal(field->field, "sum");
+    assert_int_equal(field->size, 48);
+    assert_int_equal(field->offset, 8);
+    assert_true(field->is_guess);
+    assert_false(symbols__field(symbols, 7, 0x401000)->is_guess);
+    assert_null(symbols__field(symbols, 0, 0x401001));
+    assert_string_equal(symbols__made_type(symbols, 0, 0x401000)->name, "stats");
+    assert_int_equal(symbols__made_type(symbols, 0, 0x401000)->size, 48);
+    const struct symbol_type *made = symbols__made_type(symbols, 0, 0x401000);
+    assert_int_equal(made->member_count, 2);
+    assert_string_equal(symbol_type__member(made, 3)->path, "calls");
+    assert_null(symbol_type__member(made, 4));
+    assert_string_equal(symbol_type__member(made, 47)->path, "sums[]");
+    assert_null(symbol_type__member(made, 48));
+    assert_null(symbols__made_type(symbols, 7, 0x401000));
     const uint64_t *frames;
     assert_int_equal(symbols__get_stack(symbols, 3, 5ull << 50, &frames), 3);
     assert_int_equal(frames[1], 0x402000);
@@ -161,9 +187,18 @@ static void a_file_without_variables_is_read(void **state)
     assert_int_equal(symbols__load_memory(old, strlen(old), &symbols, NULL), 0);
     assert_non_null(symbols__get(symbols, 0, 1));
     assert_null(symbols__variable(symbols, 0, 1));
+    assert_null(symbols__field(symbols, 0, 1));
+    assert_null(symbols__made_type(symbols, 0, 1));
     symbols__free(symbols);
     assert_refused(FILE_WITH("\"f\"", "[0,0,-1,0,1,-1]", "[0,1,0]", "],\"variables\":[[0,1,1]"));
     assert_refused(FILE_WITH("\"f\"", "[0,0,-1,0,1,-1]", "[0,1,0]", "],\"variables\":[7"));
+    assert_refused(FILE_WITH("", "", "", "],\"fields\":[[0,1,\"a.b\",\"a\",\"b\",8,0]"));
+    assert_refused(FILE_WITH("", "", "", "],\"fields\":[[0,1,\"a.b\",\"a\",7,8,0,0]"));
+    assert_refused(FILE_WITH("", "", "", "],\"fields\":[[0,1,\"a.b\",\"a\",\"b\",8,0,2]"));
+    assert_refused(FILE_WITH("", "", "", "],\"made\":[[0,1,\"a\"]"));
+    assert_refused(FILE_WITH("", "", "", "],\"made\":[[0,1,\"a\",8]"));
+    assert_refused(FILE_WITH("", "", "", "],\"made\":[[0,1,\"a\",8,[[0,8]]]"));
+    assert_refused(FILE_WITH("", "", "", "],\"made\":[7"));
 }
 
 static void what_is_damaged_is_refused(void **state)

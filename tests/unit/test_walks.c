@@ -7,14 +7,18 @@
 
 #include "analysis/analysis.h"
 #include "analysis/critical_path/critical.h"
+#include "analysis/findings/findings.h"
 #include "analysis/iterations/iterations.h"
 #include "analysis/ledger/threads.h"
 #include "analysis/locks/locks.h"
 #include "analysis/replay/whatif.h"
 #include "analysis/structure/structure.h"
+#include "analysis/timeline/longest.h"
+#include "analysis/timeline/wall_ledger.h"
 #include "format/trace.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -443,6 +447,54 @@ static void how_far_a_run_is_goes_from_nothing_to_all(void **state)
     run__free(&run);
 }
 
+/* Who walks, and where. */
+static void *begin_here(struct run *run)
+{
+    return (void *)run->options;
+}
+
+static void note_walker(void *part, const struct event *event)
+{
+    (void)event;
+    *(pthread_t *)part = pthread_self();
+}
+
+static const struct analysis first_of_two = {
+    .name = "first of two",
+    .after = (const struct analysis *const[]){&profile_analysis, NULL},
+    .walk = WALK_IN_ORDER,
+    .start = begin_here,
+    .thread = witness_thread,
+    .event = note_walker,
+};
+
+static const struct analysis second_of_two = {
+    .name = "second of two",
+    .after = (const struct analysis *const[]){&findings_analysis, NULL}, /* which stand on it */
+    .walk = WALK_IN_ORDER,
+    .start = begin_here,
+    .thread = witness_thread,
+    .event = note_walker,
+};
+
+/* The classes of a profile know one thread at a time. */
+static void who_folds_into_the_same_classes_walks_after_the_other(void **state)
+{
+    struct scene *scene = *state;
+    pthread_t walkers[2] = {0};
+    fill(scene);
+    struct run run = run__of(scene->trace, scene->symbols);
+    run__ask(&run, &first_of_two, &walkers[0]);
+    run__ask(&run, &second_of_two, &walkers[1]);
+    run__ask(&run, &wall_ledger_analysis, NULL);
+    run__ask(&run, &longest_analysis, NULL);
+    assert_int_equal(run__analyse(&run, NULL), 0);
+    assert_true(walkers[0] && pthread_equal(walkers[0], walkers[1]));
+    assert_non_null(run__result(&run, &wall_ledger_analysis));
+    assert_non_null(run__result(&run, &longest_analysis));
+    run__free(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -462,6 +514,8 @@ int main(void)
                                         scene__teardown),
         cmocka_unit_test_setup_teardown(how_far_a_run_is_goes_from_nothing_to_all, scene__setup,
                                         scene__teardown),
+        cmocka_unit_test_setup_teardown(who_folds_into_the_same_classes_walks_after_the_other,
+                                        scene__setup, scene__teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

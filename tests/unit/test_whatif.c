@@ -116,6 +116,20 @@ static void changes_are_read(void **state)
         {asked__split,
          "lock=0x1:site",
          {CHANGE_SPLIT, ASKED_OF_LOCK, 0, "0x1", 0, 0, true, "--split lock=0x1:site"}},
+        {asked__remove,
+         "critical=till",
+         {CHANGE_REMOVE_LOCK, ASKED_OF_LOCK, 0, "critical(till)", 0, 0, false,
+          "--remove critical=till"}},
+        {asked__schedule,
+         "relax=dynamic,16",
+         {CHANGE_BALANCE, ASKED_OF_REGION, 0, "relax", 0, 16, false, "--schedule relax=dynamic,16",
+          true}},
+        {asked__schedule,
+         "2=guided",
+         {CHANGE_BALANCE, ASKED_OF_REGION, 0, "2", 0, 0, false, "--schedule 2=guided", true}},
+        {asked__balance,
+         "1",
+         {CHANGE_BALANCE, ASKED_OF_REGION, 0, "1", 0, 0, false, "--balance 1"}},
         {asked__threads, "8", {CHANGE_THREADS, ASKED_OF_ALL, 0, NULL, 0, 8, false, "--threads 8"}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -130,6 +144,7 @@ static void changes_are_read(void **state)
         assert_true(asked.factor == expected->factor);
         assert_int_equal(asked.count, expected->count);
         assert_int_equal(asked.by_site, expected->by_site);
+        assert_int_equal(asked.is_shared, expected->is_shared);
         assert_string_equal(asked.option, expected->option);
         assert_int_equal(asked.target == NULL, expected->target == NULL);
         if (asked.target)
@@ -180,7 +195,7 @@ static int resolve(const struct report *report, const char *value, struct vec *c
     *changes = VEC_OF(struct change);
     *lock = (struct lock_target){0};
     assert_int_equal(asked__remove(value, &asked, error), 0);
-    int code = asked__resolve(&asked, report, changes, lock, error);
+    int code = asked__resolve(&asked, report, NULL, changes, lock, error);
     asked__free(&asked);
     return code;
 }

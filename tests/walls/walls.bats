@@ -11,7 +11,7 @@ rooms_with_code() {
     local room
     for room in "$HEURT_SOURCE"/src/*/; do
         room=$(basename "$room")
-        [ "$room" = cmd ] || [ "$room" = runtime ] ||
+        [ "$room" = cmd ] || [ "$room" = runtime ] || [ "$room" = access ] || [ "$room" = mpi ] ||
             ! ls "$HEURT_SOURCE/src/$room"/*.c >/dev/null 2>&1 || echo "$room"
     done
 }
@@ -158,6 +158,16 @@ needs_runtime() {
 @test "the runtime needs libc alone" {
     needs_runtime
     "$walls" needed "$LIBHEURT"
+    "$walls" needed "$HEURT_BUILD/src/access/libheurt-access.so"
+}
+
+@test "what programs of MPI get preloaded needs libc alone, too" {
+    "$walls" needed "$HEURT_BUILD/src/runtime/libheurt-mpi.so"
+}
+
+@test "the library that places memory needs libc alone, too" {
+    "$walls" needed "$HEURT_BUILD/src/place/libheurt-place.so"
+    "$walls" imports "$HEURT_BUILD/src/place/libheurt-place.so"
 }
 
 @test "a second library is seen" {
@@ -169,6 +179,7 @@ needs_runtime() {
 @test "the runtime never prints, exits, aborts or calls malloc" {
     needs_runtime
     "$walls" imports "$LIBHEURT"
+    "$walls" imports "$HEURT_BUILD/src/access/libheurt-access.so"
 }
 
 @test "each of these calls is seen in a library" {

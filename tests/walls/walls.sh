@@ -27,14 +27,16 @@ may_include() {
     base) echo base ;;
     format) echo format base ;;
     fold) echo fold format ;;
+    access) echo access format ;;
     kernel) echo kernel format base ;;
     symbol) echo symbol format base ;;
     patch) echo patch symbol format base ;;
     recorder) echo recorder patch symbol kernel format base ;;
     analysis) echo analysis fold format base ;;
     place) echo place format base ;;
+    mpi) echo mpi format ;;
     present) echo present analysis format base ;;
-    import) echo import format base ;;
+    import) echo import symbol format base ;;
     cmd) echo cmd recorder import present analysis patch symbol kernel place format base ;;
     esac
 }
@@ -42,24 +44,26 @@ may_include() {
 # What each analysis may include of the others: those whose results it stands on.
 may_stand_on() {
     case $1 in
-    callsite | memory | sync) ;;
+    callsite | sync) ;;
+    memory) echo callsite ;;
     events) echo sync callsite ;;
     critical_path) echo sync ;;
-    structure) echo events callsite ;;
+    structure | openmp | mpi) echo events sync callsite ;;
     locks) echo critical_path sync callsite ;;
-    cause) echo events sync callsite ;;
-    ledger) echo cause events sync callsite ;;
+    cause) echo memory events sync callsite ;;
+    ledger) echo cause memory events sync callsite ;;
     findings) echo replay ledger locks memory cause events sync callsite ;;
     replay) echo ledger events sync callsite ;;
     iterations | outliers) echo structure events callsite ;;
-    timeline) echo findings ledger events sync callsite ;;
+    timeline) echo findings ledger memory events sync callsite ;;
     compare) echo iterations ledger events sync callsite ;;
+    scaling) echo compare ;;
     esac
 }
 
 # What its public header offers is also the runtime's own. The fold of aggregated runs is one piece of
 # code with the analyses': what of it stands alone is compiled into both.
-runtime_may_include='format/layout.h heurt.h format/event.h fold/accumulate.h fold/fold.h fold/kinds.h'
+runtime_may_include='format/layout.h format/access_layout.h heurt.h format/event.h fold/accumulate.h fold/fold.h fold/kinds.h'
 
 included_files() { # FILE: the names in its #include "…" lines
     sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$1"

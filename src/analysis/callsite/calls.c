@@ -12,6 +12,7 @@ const char *class_kind__name(enum class_kind kind)
         [CLASS_SLEEP] = "sleep",         [CLASS_YIELD] = "yield",
         [CLASS_FUTEX] = "futex",         [CLASS_MEMORY_MAP] = "memory map",
         [CLASS_FAULT] = "page fault",    [CLASS_LOOP] = "loop",
+        [CLASS_MESSAGE] = "message",     [CLASS_MPI] = "mpi",
     };
     return (unsigned)kind < CLASS_KINDS ? names[kind] : "?";
 }
@@ -104,13 +105,13 @@ static void describe(const struct event *event, struct call *call)
     case CLASS_CONDITION:
         call->variant = HEURT_SITE_HOW(event->payload[0]);
         call->by_chance = call->variant == HEURT_CONDITION_OPENMP_REGION;
-        call->function = call->by_chance ? "wait for omp parallel" : "pthread_cond_wait";
+        call->function = call->by_chance ? WAIT_FOR_REGION : "pthread_cond_wait";
         return;
     case CLASS_BARRIER:
         call->variant = HEURT_SITE_HOW(event->payload[0]);
         call->by_chance = call->variant >= HEURT_BARRIER_OPENMP_REGION;
         call->function = call->variant == HEURT_BARRIER_OPENMP          ? "omp barrier"
-                         : call->variant == HEURT_BARRIER_OPENMP_REGION ? "end of omp parallel"
+                         : call->variant == HEURT_BARRIER_OPENMP_REGION ? END_OF_REGION
                          : call->variant == HEURT_BARRIER_OPENMP_TEAM   ? CALL_OF_REGIONS
                                                                         : "pthread_barrier_wait";
         return;
@@ -131,6 +132,12 @@ static void describe(const struct event *event, struct call *call)
         return;
     case CLASS_MEMORY_MAP:
         describe_memory_map(event, call);
+        return;
+    case CLASS_MESSAGE:
+    case CLASS_MPI:
+        call->variant = HEURT_SITE_HOW(event->payload[0]);
+        call->function = message_call__name(call->variant);
+        call->idle = call->variant == HEURT_CALL_INIT; /* for processes that are still started */
         return;
     case CLASS_FAULT:
         call->by_chance = true;

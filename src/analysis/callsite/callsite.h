@@ -7,7 +7,11 @@
 
 #include "fold/kinds.h"
 
-/* What who calls a parallel region waits in (HEURT_BARRIER_OPENMP_TEAM). */
+/* What threads of a region wait in for those that are not done (HEURT_BARRIER_OPENMP_REGION). */
+#define END_OF_REGION "end of omp parallel"
+/* What they wait in for the next one (HEURT_CONDITION_OPENMP_REGION). */
+#define WAIT_FOR_REGION "wait for omp parallel"
+/* What who calls one waits in (HEURT_BARRIER_OPENMP_TEAM). */
 #define CALL_OF_REGIONS "start and end of omp parallel"
 
 struct callsite {

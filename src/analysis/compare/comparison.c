@@ -12,9 +12,12 @@ void run_figures__free(struct run_figures *run)
     VEC_EACH (row, &run->rows, struct figures_row) {
         free(row->key);
         free(row->label);
+        free(row->was);
+        free(row->told);
     }
     vec__free(&run->rows);
     free(run->command);
+    free(run->imported);
 }
 
 /* ---- which runs stand for a side ------------------------------------------------------------- */
@@ -270,6 +273,8 @@ static void fill_rows(struct runs_comparison *comparison, const struct sides *si
         bool is = is_in_any(sides, i, sides->before_count, sides->after_count);
         const struct comparison_row row = {.key = one->key,
                                            .label = one->label,
+                                           .was = one->was,
+                                           .told = one->told,
                                            .shift = shift_of_place(sides, i),
                                            .is_new = is && !was,
                                            .is_gone = was && !is};
@@ -417,6 +422,8 @@ struct runs_comparison comparison__of(const struct vec *before, const struct vec
     struct runs_comparison comparison = {.before_count = before->count,
                                          .after_count = after->count,
                                          .are_pairs = sides.are_pairs,
+                                         .before_run = middle_before.low,
+                                         .after_run = middle_after.low,
                                          .rows = VEC_OF(struct comparison_row),
                                          .adds_up = adds_up};
     fill_rows(&comparison, &sides, &middle_before, &middle_after);

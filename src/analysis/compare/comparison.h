@@ -18,6 +18,7 @@
 #ifndef HEURT_ANALYSIS_COMPARE_COMPARISON_H
 #define HEURT_ANALYSIS_COMPARE_COMPARISON_H
 
+#include "analysis/compare/renames.h"
 #include "analysis/compare/shift.h"
 #include "base/table.h"
 
@@ -34,6 +35,9 @@ struct figures_row {
     char *key;   /* owned; what makes it the same in other runs */
     char *label; /* owned; as people read it */
     double value, lives_ns;
+    /* Of a function that was perhaps renamed: what it was called before, and the label that says
+     * so: "working in parse → parse_line, renamed?"; owned; NULL: it was not. */
+    char *was, *told;
 };
 
 /* What is known of a run when its trace is closed. */
@@ -43,6 +47,7 @@ struct run_figures {
     uint64_t start_ns;     /* of the real time, since 1970; 0: not known */
     uint64_t wall_ns, lives_ns;
     double cpus_of_others; /* CPUs that other programs used meanwhile */
+    char *imported;        /* owned; by what it was recorded; NULL: by heurt */
     struct vec rows;       /* struct figures_row, each key once */
 };
 void run_figures__free(struct run_figures *run);
@@ -55,9 +60,14 @@ bool run_figures__add(struct run_figures *run, const struct table_rows *rows,
                       const struct column *value, const struct column *lives);
 /* The first column of times that a screen shows; NULL: there is none. */
 const struct column *table__first_time(const struct table *table);
+/* Whether a row's name has that part. */
+bool run_figures__has(const struct run_figures *run, const char *part);
+/* Rows of renamed functions (struct renamed) get the names of after, and say what they were. */
+void run_figures__rename(struct run_figures *run, const struct vec *renames, bool is_before);
 
 struct comparison_row {
     const char *key, *label; /* a run's */
+    const char *was, *told;  /* likewise; NULL: its function was not renamed */
     double before, after;    /* 0: it is not there */
     double lives_before, lives_after;
     struct shift shift; /* of the figures of all runs */
@@ -68,6 +78,8 @@ struct comparison_row {
 struct runs_comparison {
     size_t before_count, after_count;
     bool are_pairs;
+    /* What stands for each side, of an even number the faster one of the two in the middle. */
+    const struct run_figures *before_run, *after_run;
     struct comparison_row whole;        /* the wall time; its lives are those of all threads */
     struct shift factor;                /* of the logarithms of wall times */
     bool is_of_others;                  /* a difference is seen, but other programs make it */

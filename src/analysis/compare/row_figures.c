@@ -174,6 +174,67 @@ bool run_figures__add(struct run_figures *run, const struct table_rows *rows,
     return has_keys;
 }
 
+/* ---- functions that have another name -------------------------------------------------------- */
+
+/* The key with that part in place of another one; NULL: it has no such part. free() it. */
+static char *with_part(const char *key, const char *part, const char *instead)
+{
+    char *parts = memory__text(key), *rest = parts, *text = memory__text("");
+    bool has_part = false;
+    for (char *one; (one = strsep(&rest, "\n"));) {
+        bool is_it = strcmp(one, part) == 0;
+        has_part = has_part || is_it;
+        text = text__join(text, "\n", is_it ? instead : one);
+    }
+    free(parts);
+    if (has_part)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* "working in parse → parse_line parse.c:30, renamed?" */
+static char *told_label(const char *label, const char *own, const struct renamed *renamed)
+{
+    const char *at = strstr(label, own);
+    if (!at)
+        return memory__format("%s, was %s, renamed?", label, renamed->before);
+    return memory__format("%.*s%s → %s%s, renamed?", (int)(at - label), label, renamed->before,
+                          renamed->after, at + strlen(own));
+}
+
+static void rename_row(struct figures_row *row, const struct renamed *renamed, bool is_before)
+{
+    const char *own = is_before ? renamed->before : renamed->after;
+    char *key = with_part(row->key, own, renamed->after);
+    if (!key || row->was) {
+        free(key);
+        return;
+    }
+    free(row->key);
+    row->key = key;
+    row->was = memory__text(renamed->before);
+    row->told = told_label(row->label, own, renamed);
+}
+
+bool run_figures__has(const struct run_figures *run, const char *part)
+{
+    VEC_EACH (row, &run->rows, struct figures_row) {
+        char *without = with_part(row->key, part, "");
+        free(without);
+        if (without)
+            return true;
+    }
+    return false;
+}
+
+void run_figures__rename(struct run_figures *run, const struct vec *renames, bool is_before)
+{
+    VEC_EACH (renamed, renames, struct renamed)
+        VEC_EACH (row, &run->rows, struct figures_row)
+            rename_row(row, renamed, is_before);
+}
+
 const struct column *table__first_time(const struct table *table)
 {
     for (size_t i = 0; i < table->column_count; i++) {

@@ -322,6 +322,10 @@ static bool is_of_no_use(const struct event *event)
     case HEURT_EVENT_STACK:
     case HEURT_EVENT_INSTRUCTIONS:
     case HEURT_EVENT_INITIALISED:
+    case HEURT_EVENT_ALLOCATED:
+    case HEURT_EVENT_FREED:
+    case HEURT_EVENT_OPENMP_BEGIN:
+    case HEURT_EVENT_OPENMP_END:
     case HEURT_EVENT_KERNEL_LOST:
     case HEURT_EVENT_EXEC:
         return true;

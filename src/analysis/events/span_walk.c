@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#define ARROWS_MOST 1000u /* that begin at one moment */
-
 /* One thread. */
 struct spans_of_thread {
     struct vec open;         /* struct walked_span, the outermost first */
@@ -14,19 +12,14 @@ struct spans_of_thread {
     uint32_t drawn_id, drawn_weight;
     uint64_t object_tick; /* of the last event of it that tells of an object, */
     uint32_t object;      /* and that object */
-    uint64_t end_arrow;   /* to who waits for its end; 0: none has begun */
+    uint64_t lock_tick;   /* likewise, of the last one that takes or releases a lock */
+    uint32_t lock;
     bool has_begun, has_ended, is_wanted;
 };
 
-/* What is known of an object that threads wait at. */
-struct object_arrows {
-    uint32_t waiting;
-    uint32_t thread; /* that let others go on last, */
-    uint64_t tick, first;
-    uint32_t count, used;       /* arrows from then */
-    uint32_t arrivals, parties; /* barriers: of this round; as many as the last one had */
-    uint64_t round;
-    uint32_t holder, readers; /* of a lock */
+/* Who has a lock. */
+struct walked_lock {
+    uint32_t holder, readers;
     uint64_t since;
 };
 
@@ -37,10 +30,8 @@ struct span_walk {
     struct sync_events *sync;
     struct sync_event next_sync;
     bool has_sync;
-    struct vec objects; /* struct object_arrows */
+    struct vec locks; /* struct walked_lock, by object */
     uint64_t now, last_tick;
-    uint64_t arrows;  /* that have begun; they are numbered from 1 */
-    uint32_t joining; /* threads in a join */
 };
 
 /* ---- spans ----------------------------------------------------------------------------------- */
@@ -92,11 +83,24 @@ static long find_open(const struct spans_of_thread *thread, uint32_t id)
     return -1;
 }
 
-static void leave(struct span_walk *walk, uint32_t index, uint32_t id, enum span_ending ending)
+/* id: 0: of any function. */
+static void cut(struct span_walk *walk, uint32_t index, uint32_t id)
 {
     long at = find_open(state_of(walk, index), id);
     if (at >= 0)
-        leave_from(walk, index, (size_t)at, ending);
+        leave_from(walk, index, (size_t)at, SPAN_CUT);
+}
+
+static void leave(struct span_walk *walk, uint32_t index, const struct event *event)
+{
+    struct spans_of_thread *thread = state_of(walk, index);
+    long at = find_open(thread, event->id & ~1u);
+    if (at < 0)
+        return;
+    struct walked_span *span = VEC_AT(&thread->open, struct walked_span, at);
+    span->has_result = event->words && event->id < HEURT_EVENT_FUNCTIONS;
+    span->result = span->has_result ? event->payload[0] : 0;
+    leave_from(walk, index, (size_t)at, SPAN_LEFT);
 }
 
 static const struct sync_object *what_is(struct span_walk *walk, uint32_t object)
@@ -124,11 +128,36 @@ static uint32_t take_weight(struct spans_of_thread *thread, uint32_t id)
 static void enter(struct span_walk *walk, uint32_t index, const struct event *event)
 {
     struct spans_of_thread *thread = state_of(walk, index);
-    struct walked_span span = {event->tick, event->id, take_weight(thread, event->id), {NULL}};
+    struct walked_span span = {
+        .tick = event->tick, .id = event->id, .weight = take_weight(thread, event->id)};
     if (thread->is_wanted)
         walk->taker->entered(walk->taker, index, walk->now, event, object_at(walk, index, event),
                              &span);
     vec__push(&thread->open, &span);
+}
+
+/* A region of OpenMP, a body or a loop, which has a begin and an end of its own: told as a span, of
+ * which the result is what it is while it is open. */
+static void enter_construct(struct span_walk *walk, uint32_t index, const struct event *event)
+{
+    if (!event->words)
+        return;
+    enter(walk, index, event);
+    struct vec *open = &state_of(walk, index)->open;
+    VEC_AT(open, struct walked_span, open->count - 1)->result = HEURT_SITE_HOW(event->payload[0]);
+}
+
+static void leave_construct(struct span_walk *walk, uint32_t index, const struct event *event)
+{
+    const struct vec *open = &state_of(walk, index)->open;
+    for (size_t at = open->count; event->words && at-- > 0;) {
+        const struct walked_span *span = VEC_AT(open, struct walked_span, at);
+        if (span->id != HEURT_EVENT_OPENMP_BEGIN ||
+            span->result != HEURT_SITE_HOW(event->payload[0]))
+            continue;
+        leave_from(walk, index, at, SPAN_LEFT);
+        return;
+    }
 }
 
 static void begin_thread(struct span_walk *walk, uint32_t index)
@@ -156,21 +185,46 @@ static void take_drawn(struct spans_of_thread *thread, uint64_t word)
     thread->drawn_weight = HEURT_SAMPLED_BLOCK(word);
 }
 
+static void mark(struct span_walk *walk, uint32_t index, const struct event *event)
+{
+    struct spans_of_thread *thread = state_of(walk, index);
+    uint32_t weight = take_weight(thread, event->id);
+    const struct sync_object *object =
+        event->tick && thread->lock_tick == event->tick ? what_is(walk, thread->lock) : NULL;
+    if (walk->taker->mark && thread->is_wanted && !thread->has_ended)
+        walk->taker->mark(walk->taker, index, walk->now, event, object, weight);
+}
+
 static void take_point(struct span_walk *walk, uint32_t index, const struct event *event)
 {
     struct spans_of_thread *thread = state_of(walk, index);
     switch (event->id) {
     case HEURT_EVENT_THREAD_END:
+        leave_all(walk, index);
+        mark(walk, index, event);
         end_thread(walk, index);
+        break;
+    case HEURT_EVENT_THREAD_START:
+    case HEURT_EVENT_LOCK_ACQUIRED:
+    case HEURT_EVENT_LOCK_HELD:
+    case HEURT_EVENT_LOCK_RELEASED:
+    case HEURT_EVENT_INITIALISED:
+        mark(walk, index, event);
         break;
     case HEURT_EVENT_SAMPLED:
         take_drawn(thread, event->payload[0]);
         break;
     case HEURT_EVENT_UNWOUND:
-        leave(walk, index, 0, SPAN_CUT);
+        cut(walk, index, 0);
         break;
     case HEURT_EVENT_LOOP_LEFT:
-        leave(walk, index, (uint32_t)event->payload[0], SPAN_CUT);
+        cut(walk, index, (uint32_t)event->payload[0]);
+        break;
+    case HEURT_EVENT_OPENMP_BEGIN:
+        enter_construct(walk, index, event);
+        break;
+    case HEURT_EVENT_OPENMP_END:
+        leave_construct(walk, index, event);
         break;
     case HEURT_EVENT_LOCK_BUSY:
     case HEURT_EVENT_CONDITION_SIGNALLED:
@@ -190,128 +244,63 @@ static void take_point(struct span_walk *walk, uint32_t index, const struct even
     }
 }
 
+/* What a process's first thread does when its record has ended (handlers of its exit) is none of
+ * its life's. */
 static void take_event(struct span_walk *walk, uint32_t index, const struct event *event)
 {
+    if (state_of(walk, index)->has_ended)
+        return;
     if (!state_of(walk, index)->has_begun)
         begin_thread(walk, index);
     if (event->id % 2)
-        leave(walk, index, event->id & ~1u, SPAN_LEFT);
+        leave(walk, index, event);
     else if (event__is_span(event->id))
         enter(walk, index, event);
     else
         take_point(walk, index, event);
 }
 
-/* ---- arrows, and who has which lock ---------------------------------------------------------- */
+/* ---- who ended a wait, and who has which lock ------------------------------------------------ */
 
-static struct object_arrows *object_of(struct span_walk *walk, uint32_t object)
+static struct walked_lock *lock_of(struct span_walk *walk, uint32_t object)
 {
-    size_t before = walk->objects.count;
-    struct object_arrows *found = VEC_REACH(&walk->objects, struct object_arrows, object);
-    for (; before < walk->objects.count; before++)
-        VEC_AT(&walk->objects, struct object_arrows, before)->holder = SYNC_EVENT_NOBODY;
+    size_t before = walk->locks.count;
+    struct walked_lock *found = VEC_REACH(&walk->locks, struct walked_lock, object);
+    for (; before < walk->locks.count; before++)
+        VEC_AT(&walk->locks, struct walked_lock, before)->holder = SYNC_EVENT_NOBODY;
     return found;
-}
-
-static void give(struct span_walk *walk, const struct sync_event *event, uint32_t count)
-{
-    count = count < ARROWS_MOST ? count : ARROWS_MOST;
-    if (count && state_of(walk, event->thread)->is_wanted)
-        walk->taker->gave(walk->taker, event->thread, walk->now, what_is(walk, event->object),
-                          walk->arrows + 1, count);
-    if (count && event->object != SYNC_EVENT_NO_OBJECT) {
-        struct object_arrows *object = object_of(walk, event->object);
-        object->thread = event->thread;
-        object->tick = event->tick;
-        object->first = walk->arrows + 1;
-        object->count = count;
-        object->used = 0;
-    }
-    walk->arrows += count;
-}
-
-/* A barrier of which nobody knows for how many it is has as many as came in the round before. */
-static void arrive(struct span_walk *walk, const struct sync_event *event)
-{
-    struct object_arrows *barrier = object_of(walk, event->object);
-    uint64_t initial = what_is(walk, event->object)->initial;
-    uint64_t parties = initial ? initial : barrier->parties;
-    if (++barrier->arrivals == parties)
-        give(walk, event, barrier->arrivals - 1);
-}
-
-static void round_ends(struct object_arrows *barrier, uint64_t round)
-{
-    if (round < barrier->round)
-        return;
-    barrier->parties = barrier->arrivals;
-    barrier->arrivals = 0;
-    barrier->round = round + 1;
-}
-
-static void wait_begins(struct span_walk *walk, const struct sync_event *event)
-{
-    if (event->object == SYNC_EVENT_NO_OBJECT) {
-        walk->joining++;
-        return;
-    }
-    if (what_is(walk, event->object)->kind == CLASS_BARRIER)
-        arrive(walk, event);
-    object_of(walk, event->object)->waiting++;
-}
-
-/* The next arrow of those that began as the wait was ended by that one. */
-static uint64_t arrow_to(struct span_walk *walk, const struct sync_event *event)
-{
-    if (event->by == SYNC_EVENT_NOBODY || !state_of(walk, event->by)->is_wanted)
-        return 0;
-    if (event->object == SYNC_EVENT_NO_OBJECT)
-        return state_of(walk, event->by)->end_arrow;
-    struct object_arrows *object = object_of(walk, event->object);
-    bool is_it = object->thread == event->by && object->tick == event->by_tick &&
-                 object->used < object->count;
-    return is_it ? object->first + object->used++ : 0;
 }
 
 static void wait_ends(struct span_walk *walk, const struct sync_event *event)
 {
-    if (!event->since)
-        return;
-    if (event->object == SYNC_EVENT_NO_OBJECT) {
-        walk->joining -= walk->joining > 0;
-    } else {
-        struct object_arrows *object = object_of(walk, event->object);
-        object->waiting -= object->waiting > 0;
-        if (event->type == SYNC_EVENT_LEFT)
-            round_ends(object, event->round);
-    }
-    state_of(walk, event->thread)->cause = (struct span_cause){
-        event->since, event->by, event->by_tick, event->by_site, arrow_to(walk, event)};
+    if (event->since)
+        state_of(walk, event->thread)->cause =
+            (struct span_cause){event->since, event->by, event->by_tick, event->by_site};
 }
 
-static void release(struct span_walk *walk, uint32_t number)
+static void release(struct span_walk *walk, uint32_t object)
 {
-    struct object_arrows *object = object_of(walk, number);
-    uint32_t holder = object->holder;
-    object->holder = SYNC_EVENT_NOBODY;
-    object->readers = 0;
+    struct walked_lock *lock = lock_of(walk, object);
+    uint32_t holder = lock->holder;
+    lock->holder = SYNC_EVENT_NOBODY;
+    lock->readers = 0;
     if (holder != SYNC_EVENT_NOBODY && state_of(walk, holder)->is_wanted)
-        walk->taker->released(walk->taker, holder, walk->now, what_is(walk, number), object->since);
+        walk->taker->released(walk->taker, holder, walk->now, what_is(walk, object), lock->since);
 }
 
 static void acquired(struct span_walk *walk, const struct sync_event *event)
 {
-    struct object_arrows *object = object_of(walk, event->object);
+    struct walked_lock *lock = lock_of(walk, event->object);
     bool is_shared = event->how == SYNC_EVENT_SHARED;
     if (what_is(walk, event->object)->kind != CLASS_LOCK)
         return;
-    if (is_shared && object->readers++)
+    if (is_shared && lock->readers++)
         return;
-    if (object->holder != SYNC_EVENT_NOBODY)
+    if (lock->holder != SYNC_EVENT_NOBODY)
         release(walk, event->object);
-    object->readers = is_shared;
-    object->holder = event->thread;
-    object->since = walk->now;
+    lock->readers = is_shared;
+    lock->holder = event->thread;
+    lock->since = walk->now;
     if (state_of(walk, event->thread)->is_wanted)
         walk->taker->held(walk->taker, event->thread, walk->now, what_is(walk, event->object),
                           event->site, is_shared);
@@ -319,22 +308,11 @@ static void acquired(struct span_walk *walk, const struct sync_event *event)
 
 static void released(struct span_walk *walk, const struct sync_event *event)
 {
-    struct object_arrows *object = object_of(walk, event->object);
-    if (object->readers > 1)
-        object->readers--;
-    else if (object->holder == event->thread || object->readers)
+    struct walked_lock *lock = lock_of(walk, event->object);
+    if (lock->readers > 1)
+        lock->readers--;
+    else if (lock->holder == event->thread || lock->readers)
         release(walk, event->object);
-    bool is_rwlock = what_is(walk, event->object)->lock == HEURT_LOCK_WRITE;
-    give(walk, event, is_rwlock ? object->waiting : object->waiting > 0);
-}
-
-static void signalled(struct span_walk *walk, const struct sync_event *event)
-{
-    const struct sync_object *object = what_is(walk, event->object);
-    uint32_t waiting = object_of(walk, event->object)->waiting;
-    bool is_one =
-        object->kind == CLASS_SEMAPHORE || (object->kind == CLASS_CONDITION && !event->how);
-    give(walk, event, is_one ? waiting > 0 : waiting);
 }
 
 static void tell_state(struct span_walk *walk, uint32_t thread, enum component state)
@@ -344,17 +322,18 @@ static void tell_state(struct span_walk *walk, uint32_t thread, enum component s
         walk->taker->state(walk->taker, thread, walk->now, state);
 }
 
-static void thread_ends(struct span_walk *walk, const struct sync_event *event)
-{
-    give(walk, event, walk->joining > 0);
-    state_of(walk, event->thread)->end_arrow = walk->joining ? walk->arrows : 0;
-}
-
 static void note_object(struct span_walk *walk, const struct sync_event *event)
 {
     struct spans_of_thread *thread = state_of(walk, event->thread);
     thread->object = event->object;
     thread->object_tick = event->tick;
+}
+
+static void note_lock(struct span_walk *walk, const struct sync_event *event)
+{
+    struct spans_of_thread *thread = state_of(walk, event->thread);
+    thread->lock = event->object;
+    thread->lock_tick = event->tick;
 }
 
 static void take_sync(struct span_walk *walk, const struct sync_event *event)
@@ -363,13 +342,12 @@ static void take_sync(struct span_walk *walk, const struct sync_event *event)
         begin_thread(walk, event->thread);
     switch (event->type) {
     case SYNC_EVENT_WAITS:
-        note_object(walk, event);
-        wait_begins(walk, event);
-        break;
     case SYNC_EVENT_BUSY:
+    case SYNC_EVENT_SIGNALLED:
         note_object(walk, event);
         break;
     case SYNC_EVENT_ACQUIRED:
+        note_lock(walk, event);
         wait_ends(walk, event);
         acquired(walk, event);
         break;
@@ -380,14 +358,8 @@ static void take_sync(struct span_walk *walk, const struct sync_event *event)
         wait_ends(walk, event);
         break;
     case SYNC_EVENT_RELEASED:
+        note_lock(walk, event);
         released(walk, event);
-        break;
-    case SYNC_EVENT_SIGNALLED:
-        note_object(walk, event);
-        signalled(walk, event);
-        break;
-    case SYNC_EVENT_ENDED:
-        thread_ends(walk, event);
         break;
     case SYNC_EVENT_OFF:
         tell_state(walk, event->thread, (enum component)event->how);
@@ -423,7 +395,7 @@ static void start(struct span_walk *walk, const bool *left_out)
     const struct sync_scope scope = {.left_out = left_out, .details = true};
     walk->sync = sync_events__start_for(walk->trace, &scope);
     walk->has_sync = sync_events__next(walk->sync, &walk->next_sync);
-    walk->objects.count = 0;
+    walk->locks.count = 0;
     walk->now = 0;
 }
 
@@ -439,7 +411,7 @@ static void stop(struct span_walk *walk, uint32_t first, uint32_t end)
 {
     sync_until(walk, UINT64_MAX);
     advance_to(walk, walk->last_tick);
-    for (size_t i = 0; i < walk->objects.count; i++)
+    for (size_t i = 0; i < walk->locks.count; i++)
         release(walk, (uint32_t)i);
     for (uint32_t i = first; i < end; i++)
         end_thread(walk, i);
@@ -448,7 +420,7 @@ static void stop(struct span_walk *walk, uint32_t first, uint32_t end)
 
 static void tell_by_time(struct span_walk *walk, uint32_t threads)
 {
-    struct trace_merge *merge = trace_merge__start(walk->trace);
+    struct trace_merge *merge = trace_merge__start_of_threads(walk->trace);
     struct event event;
     size_t thread;
     start(walk, NULL);
@@ -466,7 +438,8 @@ static void tell_thread(struct span_walk *walk, uint32_t thread, bool *left_out)
     start(walk, left_out);
     trace_cursor__start(&cursor, walk->trace, trace__thread_at(walk->trace, thread));
     while (!walk->taker->is_full && trace_cursor__next(&cursor, &event))
-        take(walk, thread, &event);
+        if (!event__is_told_late(event.id))
+            take(walk, thread, &event);
     trace_cursor__stop(&cursor);
     stop(walk, thread, thread + 1);
     left_out[thread] = true;
@@ -500,7 +473,7 @@ void span_walk__tell(const struct trace *trace, enum span_order order, const boo
         .trace = trace,
         .taker = taker,
         .threads = memory__zeroed(threads, sizeof *walk.threads),
-        .objects = VEC_OF(struct object_arrows),
+        .locks = VEC_OF(struct walked_lock),
         .last_tick = last_tick(trace),
     };
     for (uint32_t i = 0; i < threads; i++) {
@@ -513,6 +486,6 @@ void span_walk__tell(const struct trace *trace, enum span_order order, const boo
         tell_by_thread(&walk, threads);
     for (uint32_t i = 0; i < threads; i++)
         vec__free(&walk.threads[i].open);
-    vec__free(&walk.objects);
+    vec__free(&walk.locks);
     free(walk.threads);
 }

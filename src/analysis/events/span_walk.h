@@ -1,21 +1,22 @@
 /* span_walk.h: what threads did, as spans and what belongs to them, in the order of time.
  *
  * In goes a trace, out comes, by calls of a taker: functions and known calls as they begin and end,
- * nested on each thread; who ended a wait, and from which moment of the other thread an arrow leads
- * there; which lock a thread has from when to when; when it was off the CPU, and why.
+ * nested on each thread; who ended a wait, and at which moment of its own; which lock a thread has
+ * from when to when; when it was off the CPU, and why.
  *
  *     thread 1   |--- work ------------------|          entered, left
  *                      |--- lock wait ---|              left: by thread 2
  *                                        |-- lock --|   held, released
- *     thread 2   |-- lock ---------------|              gave: the arrow begins
+ *     thread 2   |-- lock ---------------|              held, released
  *                     | wanted a CPU |                  state
  *
  * Two walks side by side: all events merged by time, and what threads do to each other
  * (sync_events.h), which is told first where both are at the same tick. Each enter that is told has
  * its leave, in the right order, however the trace has them: what is left without a mark of its own
  * is left with what is around it, what is open at the end is left then. Ticks that are told never
- * step back. A lock that is had exclusively is told of one thread at a time; of several readers
- * the first one and the last one.
+ * step back; those of a thread's own calls are as it wrote them, and times off the CPU, which the
+ * kernel's clock tells, may end a microsecond behind the call that they were in. A lock that is had
+ * exclusively is told of one thread at a time; of several readers the first one and the last one.
  *
  * By time, or a thread at a time; then nobody knows who ended whose wait. Memory is bounded by
  * threads, open spans and objects. For cmd/ and analysis/. */
@@ -29,6 +30,8 @@ struct walked_span {
     uint32_t id;        /* by this event */
     uint32_t weight;    /* occurrences that it stands for */
     const void *own[2]; /* the taker's: what it has put there as the span was entered */
+    uint64_t result;    /* of the call, as it is left */
+    bool has_result;
 };
 
 enum span_ending {
@@ -42,7 +45,6 @@ struct span_cause {
     uint64_t since; /* when the wait began */
     uint32_t by;
     uint64_t by_tick, by_site; /* when, and where it was then; site 0: not known */
-    uint64_t arrow;            /* the one that begins there; 0: none does */
 };
 
 struct span_taker {
@@ -58,6 +60,10 @@ struct span_taker {
     /* What has no length: a signal, a failed try, a thread that is created. */
     void (*point)(struct span_taker *taker, uint32_t thread, uint64_t tick,
                   const struct event *event, const struct sync_object *object);
+    /* Likewise, for who wants the trace's own events: a lock is taken without waiting, released, or
+     * initialised, the thread begins or ends. weight: it stands for so many. NULL: nobody does. */
+    void (*mark)(struct span_taker *taker, uint32_t thread, uint64_t tick,
+                 const struct event *event, const struct sync_object *object, uint32_t weight);
     /* In what it is from now on; COMPONENT_RUNNING: on a CPU. */
     void (*state)(struct span_taker *taker, uint32_t thread, uint64_t tick, enum component state);
     /* The first event of a thread, and that it has ended. */
@@ -67,9 +73,6 @@ struct span_taker {
                  const struct sync_object *object, uint64_t site, bool is_shared);
     void (*released)(struct span_taker *taker, uint32_t thread, uint64_t tick,
                      const struct sync_object *object, uint64_t since);
-    /* Lets others go on: so many arrows, numbered from first, begin here. object: NULL: it ends. */
-    void (*gave)(struct span_taker *taker, uint32_t thread, uint64_t tick,
-                 const struct sync_object *object, uint64_t first, uint32_t count);
     bool is_full; /* the walk ends as soon as it can */
 };
 

@@ -746,3 +746,26 @@ void thread__watch(struct class_table *table, uint32_t thread, struct thread_wat
     } while (trace_cursor__next(&cursor, &event) && (thread_watch__event(self, &event), true));
     thread_watch__end(self);
 }
+
+/* ---- parts that only listen ------------------------------------------------------------------ */
+
+void watched_part__event(void *part, const struct event *event)
+{
+    thread_watch__event(((struct watched_part *)part)->watch, event);
+}
+
+void watched_part__events(void *part, struct event_words *words)
+{
+    thread_watch__functions(((struct watched_part *)part)->watch, words);
+}
+
+void watched_part__end(void *part)
+{
+    thread_watch__end(((struct watched_part *)part)->watch);
+}
+
+void watched_part__free(void *self, uint32_t thread, void *part)
+{
+    (void)self, (void)thread;
+    free(part);
+}

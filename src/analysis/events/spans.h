@@ -13,6 +13,7 @@ struct thread_result {
     uint64_t unfinished_since;
     uint64_t last_wait; /* tick of its last one in which others may have kept it; 0: none */
     uint64_t end;       /* of its life; later than the last event when it was stuck */
+    uint64_t served; /* of its waits for messages: others were at work on what it had asked them */
 };
 
 /* Of the thread (index into trace__threads). Ticks. */
@@ -91,6 +92,17 @@ struct thread_fold *thread_watch__start(struct class_table *table, uint32_t thre
 void thread_watch__event(struct thread_fold *watch, const struct event *event);
 void thread_watch__functions(struct thread_fold *watch, struct event_words *words); /* likewise */
 void thread_watch__end(struct thread_fold *watch);
+/* What the part of an analysis by threads begins with that only listens to a watcher; its functions
+ * are such an analysis' event, events, end and join. */
+struct watched_part {
+    struct thread_watcher watcher; /* first: the watch gives this */
+    struct thread_fold *watch;
+};
+void watched_part__event(void *part, const struct event *event);
+void watched_part__events(void *part, struct event_words *words);
+void watched_part__end(void *part);
+void watched_part__free(void *self, uint32_t thread, void *part);
+
 /* All events of the thread, in a walk of its own. */
 void thread__watch(struct class_table *table, uint32_t thread, struct thread_watcher *watcher);
 

@@ -32,6 +32,12 @@ static bool is_shared(const struct event *event)
     return HEURT_SITE_HOW(event->payload[0]) == HEURT_LOCK_READ;
 }
 
+static void tell_site(struct thread_act *act, const struct event *event)
+{
+    act->site = HEURT_SITE_ADDRESS(event->payload[0]);
+    act->how = HEURT_SITE_HOW(event->payload[0]);
+}
+
 static void forget_waits(struct thread_acts *self)
 {
     if (self->waits.depth)
@@ -50,6 +56,7 @@ static void wait_begins(struct thread_acts *self)
     act->wait = type_of_wait(event->id);
     act->shared = is_shared(event);
     act->object = event->words > 1 ? event->payload[1] : 0;
+    tell_site(act, event);
     if (event->id == HEURT_EVENT_CONDITION_WAIT && event->words > 2)
         act->mutex = event->payload[2];
 }
@@ -75,6 +82,7 @@ static void object_event(struct thread_acts *self, enum thread_act_type type)
         return;
     struct thread_act *act = tell(self, type);
     act->object = self->event->payload[1];
+    tell_site(act, self->event);
     act->shared = is_shared(self->event);
 }
 

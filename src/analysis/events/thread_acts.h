@@ -53,6 +53,8 @@ struct thread_act {
     const struct event *event; /* of whose class it is; until the next act is asked for */
     uint32_t id;               /* LEFT: of the enter event */
     uint64_t object, mutex, ticks;
+    uint64_t site; /* of a wait, or an object's: the call that it is in, and which kind it is */
+    uint32_t how;
     bool shared; /* as a reader */
     enum wait_type wait;
     uint64_t by, routine;

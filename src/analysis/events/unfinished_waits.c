@@ -3,6 +3,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define SENTENCES_MAX 5
 
@@ -91,8 +92,9 @@ static bool is_worth_saying(const struct trace *trace, size_t thread,
         unfinished_ticks(result) <= (result->end - row->start_tick) / 2)
         return false;
     switch (result->unfinished->what.at.kind) {
+    case CLASS_BARRIER: /* its threads wait for the next region, too */
+        return strcmp(result->unfinished->what.at.function, END_OF_REGION) != 0;
     case CLASS_LOCK:
-    case CLASS_BARRIER:
     case CLASS_JOIN:
         return true;
     case CLASS_CONDITION:

@@ -31,6 +31,7 @@ const char *finding_category__name(enum finding_category category)
         [FINDING_MEMORY_MAP] = "memory map",
         [FINDING_FALSE_SHARING] = "false sharing",
         [FINDING_TRUE_SHARING] = "true sharing",
+        [FINDING_REMOTE_MEMORY] = "remote memory",
         [FINDING_IMBALANCE] = "imbalance",
         [FINDING_CREATION] = "creation",
         [FINDING_TASK] = "task",
@@ -142,6 +143,8 @@ static double wait_ns(const struct finder *finder, const struct profile_class *c
     enum class_kind kind = class->what.at.kind;
     bool is_woken = class_kind__waits_for_threads(kind) || kind == CLASS_FAULT;
     double part = is_woken ? finder->shortage * finder->used : finder->shortage;
+    if (kind == CLASS_MESSAGE) /* who asks again and again needs no CPU before it has come */
+        part = 0;
     double ns = (double)waited_ns - part * wanted_cpu_ns(finder, class);
     return ns > 0 ? ns : 0;
 }
@@ -328,6 +331,8 @@ enum finding_category class__category(const struct finder *finder,
         [CLASS_LOOP] = FINDING_OVERLAP,
         [CLASS_FAULT] = FINDING_PAGE_FAULT,
         [CLASS_MEMORY_MAP] = FINDING_MEMORY_MAP,
+        [CLASS_MESSAGE] = FINDING_MESSAGE,
+        [CLASS_MPI] = FINDING_MESSAGE,
     };
     if (class->what.at.kind == CLASS_LOCK)
         return category_of_lock(class);

@@ -69,7 +69,8 @@ static bool is_on_cpu(enum finding_category category)
 {
     return is_of_memory(category) || category == FINDING_SPINNING || category == FINDING_SIGNAL ||
            category == FINDING_OVERLAP || category == FINDING_TASK ||
-           category == FINDING_FALSE_SHARING || category == FINDING_TRUE_SHARING;
+           category == FINDING_FALSE_SHARING || category == FINDING_TRUE_SHARING ||
+           category == FINDING_REMOTE_MEMORY;
 }
 
 /* ---- threads that run until they are told to end --------------------------------------------- */
@@ -503,6 +504,17 @@ static bool asks_for_work(const struct loss *loss)
     return loss->category == FINDING_POLLING && any_ended;
 }
 
+/* Who asks others is served for as long as that takes, by however many. Without what recording cost
+ * them of it: at most what one of them lost by it. */
+static uint64_t longest_served(const struct loss *loss, const struct work *work)
+{
+    uint64_t longest_ns = 0;
+    for (size_t i = 0; i < loss->finder->profile->threads.count; i++)
+        if (loss->binding == BOUND_BY_ANSWERS && loses(loss, i))
+            longest_ns = ns__larger(longest_ns, profile_thread_at(loss->finder, i)->served_ns);
+    return ns__without(longest_ns, work->most_overhead_ns);
+}
+
 /* Wall time over what it would be had no thread lost that, both without what recording cost. */
 static double gain_without(struct loss *loss, bool *is_assumed)
 {
@@ -519,6 +531,7 @@ static double gain_without(struct loss *loss, bool *is_assumed)
     uint64_t wall_ns = ns__without(loss->finder->profile->wall_ns, recording_ns(loss, &work));
     uint64_t least_ns =
         ns__larger(longest_chain(loss, &work, roles), work.cpu_ns / finder__cpus(loss->finder));
+    least_ns = ns__larger(least_ns, longest_served(loss, &work));
     free(roles);
     vec__free(&loss->losers);
     least_ns = ns__larger(least_ns, ns__without(wall_ns, most_gone_in_a_row(loss)));
@@ -601,6 +614,18 @@ static bool waits_for_sleepers(const struct finder *finder, const struct finding
     return slept_ns && slept_ns >= all_ns / 2;
 }
 
+/* Two thirds of what it lost. */
+static bool is_mostly_served(const struct finder *finder, const struct finding *finding,
+                             const uint64_t *lost)
+{
+    uint64_t served_ns = 0;
+    if (binding_of(finding->category) != BOUND_BY_ANSWERS)
+        return false;
+    for (size_t i = 0; i < finder->profile->threads.count; i++)
+        served_ns += ns__smaller(lost[i], profile_thread_at(finder, i)->served_ns);
+    return 3 * served_ns > 2 * finding->lost_ns;
+}
+
 /* Most of what it lost. */
 static bool is_of_small_calls(const struct finder *finder, const struct finding *finding)
 {
@@ -639,6 +664,7 @@ void finding__set_estimate(const struct finder *finder, struct finding *finding,
     }
     free(with);
     finding->is_assumed = is_assumed || is_handed;
+    finding->is_served = is_mostly_served(finder, finding, lost);
     if (finding->is_assumed && finding->confidence == CONFIDENCE_MEASURED)
         finding->confidence = CONFIDENCE_ESTIMATED;
 }

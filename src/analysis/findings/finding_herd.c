@@ -31,7 +31,8 @@ static uint64_t acquisitions_in(const struct finder *finder, const struct symbol
 static double in_vain(const struct finder *finder, const struct profile_class *class)
 {
     const struct symbol *place = program_frame__of_class(finder->symbols, &class->what);
-    if (class->what.at.kind != CLASS_CONDITION || class->count < OFTEN || !place)
+    if (class->what.at.kind != CLASS_CONDITION || class->count < OFTEN || !place ||
+        strcmp(class->what.at.function, WAIT_FOR_REGION) == 0) /* there is always one to be had */
         return 0;
     uint64_t had = acquisitions_in(finder, place, class->what.is_aside);
     return had && class->count >= TOO_OFTEN * had

@@ -65,7 +65,8 @@ static bool sleeps_for_a_time(const struct profile_class *class)
 
 static bool has_messages(enum class_kind kind)
 {
-    return kind == CLASS_POLL || kind == CLASS_NETWORK || kind == CLASS_PIPE;
+    return kind == CLASS_POLL || kind == CLASS_NETWORK || kind == CLASS_PIPE ||
+           kind == CLASS_MESSAGE || kind == CLASS_MPI;
 }
 
 /* A class's waits for others: for whom, where that is known. Joins are not blamed on anybody, and
@@ -150,11 +151,13 @@ static bool is_met_by_worker(const struct finder *finder, const struct profile_c
 
 static bool needs_all(const struct finder *finder, const struct profile_class *class)
 {
-    return class__category(finder, class) == FINDING_BARRIER || class__is_once(finder, class);
+    enum finding_category category = class__category(finder, class);
+    return category == FINDING_BARRIER || category == FINDING_MESSAGE ||
+           class__is_once(finder, class);
 }
 
-/* A barrier needs all who come to it: they work, however little of the work is theirs. So do those
- * who wait for what is made once: they came to use it. */
+/* A barrier needs all who come to it, and so does a job of MPI: they work, however little of the
+ * work is theirs. So do those who wait for what is made once: they came to use it. */
 static void count_those_who_meet(struct finder *finder, const struct profile_class *class,
                                  uint64_t often)
 {

@@ -97,7 +97,7 @@ static uint32_t objects_of(const struct finder *finder, const struct finding *fi
 /* Where it is follows from samples, or from what one thread does, and not from classes. */
 static bool has_own_place(const struct finding *finding)
 {
-    return finding->sharing || finding->category == FINDING_IMBALANCE ||
+    return finding->sharing || finding->remote || finding->category == FINDING_IMBALANCE ||
            finding->category == FINDING_SPINNING;
 }
 

@@ -16,7 +16,8 @@
 #define NOTED_MOST 3
 #define VERDICT_GAIN 1.05
 #define ASSUMED_GAIN 1.2
-#define SHORT_RUN_GAIN 1.5 /* of page faults: then fewer of them are told */
+#define SERVED_GAIN 1.5    /* nobody was late: both could only work at a time, on several answers */
+#define SHORT_RUN_GAIN 1.5 /* of page faults: then half of the share is enough */
 #define LITTLE_PART 5      /* of the share that is enough by itself: below it nothing is ranked */
 #define EFFECT_PART 0.9    /* of what is gained without it: as much comes of another one */
 #define POLLING_MOST 20
@@ -266,9 +267,7 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
             return false;
         break;
     case FINDING_PAGE_FAULT:
-        return !finding->is_of_many &&
-               finding->lost_ns >=
-                   (gain >= SHORT_RUN_GAIN ? FAULTS_LEAST_NS / 3 : FAULTS_LEAST_NS) &&
+        return !finding->is_of_many && finding->lost_ns >= FAULTS_LEAST_NS &&
                (is_long || (gain >= SHORT_RUN_GAIN && finding->share >= FINDING_SHARE / 2));
     case FINDING_CPU: /* more threads than CPUs use them as well; what others take is theirs */
         return is_long && fmin(gain, finding->own_gain) >= ASSUMED_GAIN;
@@ -292,7 +291,7 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
             return false;
         /* fall through */
     case FINDING_PIPE: /* answers take what they take, by however many threads */
-        if (finding->is_assumed && gain < ASSUMED_GAIN)
+        if (finding->is_assumed && gain < (finding->is_served ? SERVED_GAIN : ASSUMED_GAIN))
             return false;
         break;
     case FINDING_CONDITION:
@@ -362,11 +361,18 @@ const struct finding *findings__verdict(const struct findings *findings)
     return findings->rows.count && first->ranked ? first : NULL;
 }
 
+/* What threads that have ended could have done is no part of the time that they had. */
+static double share_of(const struct findings *findings, const struct finding *finding)
+{
+    uint64_t all_ns = findings->working_ns;
+    all_ns += finding->category == FINDING_IMBALANCE ? finding->lost_ns : 0;
+    return all_ns ? (double)finding->lost_ns / (double)all_ns : 0;
+}
+
 void findings__rank(struct findings *findings)
 {
     VEC_EACH (finding, &findings->rows, struct finding) {
-        finding->share =
-            findings->working_ns ? (double)finding->lost_ns / (double)findings->working_ns : 0;
+        finding->share = share_of(findings, finding);
         finding->ranked =
             is_worth_it(findings, finding) && finding->error_ns <= finding->lost_ns / 2;
         finding->wall_without_ns = wall_without(findings, finding);
@@ -426,8 +432,9 @@ static void find_shortage(struct finder *finder)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-struct findings *findings__find(const struct trace *trace, const struct symbols *symbols,
-                                const struct profile *profile)
+static struct findings *find(const struct trace *trace, const struct symbols *symbols,
+                             const struct profile *profile, const struct sharings *sharings,
+                             const struct remotes *remotes)
 {
     struct finder finder = {.trace = trace,
                             .symbols = symbols,
@@ -447,7 +454,8 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
     }
     struct own_time *own = waking__own_times(&finder);
     finder.own = own;
-    finder.findings->sharings = sharings__find(trace, symbols);
+    finder.findings->sharings = sharings;
+    finder.findings->remotes = remotes;
     add_groups(&finder);
     finder__add_herds(&finder);
     finder__add_creations(&finder);
@@ -456,6 +464,7 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
     finder__add_spinners(&finder);
     finder__add_tasks(&finder);
     finder__add_sharings(&finder);
+    finder__add_remotes(&finder);
     finder__add_beside(&finder);
     finder__add_of_threads(&finder);
     finder__tell_of_some(&finder);
@@ -484,14 +493,24 @@ void findings__free(struct findings *findings)
     vec__free(&findings->roles);
     free(findings->roles_of);
     free(findings->waits_as);
-    sharings__free(findings->sharings);
+    sharings__free(findings->own_sharings);
     free(findings->had_work);
     free(findings);
 }
 
+struct findings *findings__find(const struct trace *trace, const struct symbols *symbols,
+                                const struct profile *profile)
+{
+    struct sharings *sharings = sharings__find(trace, symbols);
+    struct findings *findings = find(trace, symbols, profile, sharings, NULL);
+    findings->own_sharings = sharings;
+    return findings;
+}
+
 static void *start(struct run *run)
 {
-    return findings__find(run->trace, run->symbols, run__result(run, &profile_analysis));
+    return find(run->trace, run->symbols, run__result(run, &profile_analysis),
+                run__result(run, &sharings_analysis), run__result(run, &remote_analysis));
 }
 
 static void free_findings(void *result)
@@ -501,7 +520,8 @@ static void free_findings(void *result)
 
 const struct analysis findings_analysis = {
     .name = "findings",
-    .after = (const struct analysis *const[]){&profile_analysis, NULL},
+    .after = (const struct analysis *const[]){&profile_analysis, &sharings_analysis,
+                                              &remote_analysis, NULL},
     .start = start,
     .free = free_findings};
 

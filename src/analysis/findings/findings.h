@@ -24,6 +24,7 @@
 
 #include "analysis/findings/roles.h"
 #include "analysis/ledger/profile.h"
+#include "analysis/memory/remote.h"
 #include "analysis/memory/sharing.h"
 
 #define FINDING_SHARE 0.15
@@ -53,6 +54,7 @@ enum finding_category {
     FINDING_MEMORY_MAP,
     FINDING_FALSE_SHARING,
     FINDING_TRUE_SHARING,
+    FINDING_REMOTE_MEMORY,
     FINDING_IMBALANCE,
     FINDING_CREATION,
     FINDING_TASK,
@@ -114,7 +116,8 @@ struct finding {
     const struct symbol *place;   /* in the program's own code; NULL: not known */
     bool has_object; /* all of its classes have an object: the leader's; objects: how many */
     uint32_t objects;
-    const struct sharing *sharing; /* FALSE_SHARING, TRUE_SHARING; else NULL */
+    const struct sharing *sharing;      /* FALSE_SHARING, TRUE_SHARING; else NULL */
+    const struct remote_object *remote; /* REMOTE_MEMORY; else NULL */
     uint32_t thread;    /* IMBALANCE: the last one: index into trace__threads; else UINT32_MAX */
     bool is_effect;     /* a wait for answers which that of another finding makes late */
     bool is_in_answers; /* others wait longer for answers because of it */
@@ -144,14 +147,18 @@ struct finding {
     bool is_assumed; /* the gain hangs on threads that serve or run until they are told to end, on
                         room between the ends of a hand-over, or on answers that need not be waited
                         for one by one */
+    bool is_served;  /* NETWORK, PIPE: in most of what was waited, others worked on what had been
+                        asked;  it was not their being late */
     enum confidence confidence;
 };
 
 struct findings {
-    struct vec rows; /* struct finding: ranked ones first, by lost_ns */
-    struct sharings *sharings;
-    bool *had_work;       /* by trace__threads */
-    uint64_t working_ns;  /* Σ lives of threads that had work */
+    struct vec rows;                 /* struct finding: ranked ones first, by lost_ns */
+    const struct sharings *sharings; /* as sharings_analysis tells them, or */
+    const struct remotes *remotes;   /* as remote_analysis tells them; NULL: one node */
+    struct sharings *own_sharings;   /* the same; NULL: they are that one's */
+    bool *had_work;                  /* by trace__threads */
+    uint64_t working_ns;             /* Σ lives of threads that had work */
     uint64_t runnable_ns; /* of it: that they wanted a CPU and had none, outside of waits for
                              others */
     uint64_t idle_ns;     /* of it: that they waited for work */

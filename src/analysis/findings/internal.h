@@ -12,6 +12,7 @@
  *     finding_signal.c     handlers of signals
  *     finding_spinning.c   functions that are known to spin
  *     finding_sharing.c    cache lines that threads take from each other
+ *     finding_remote.c     memory that lies at other NUMA nodes than its users
  *     finding_tasks.c      what OpenMP's runtime does for tasks
  *     finding_transfer.c   input and output that is work on a CPU, and no wait
  *     finding_threads.c    what the threads' components tell besides
@@ -24,8 +25,8 @@
 #ifndef HEURT_ANALYSIS_FINDINGS_INTERNAL_H
 #define HEURT_ANALYSIS_FINDINGS_INTERNAL_H
 
+#include "analysis/callsite/program_frame.h"
 #include "analysis/findings/findings.h"
-#include "analysis/findings/program_frame.h"
 
 #define NO_GROUP UINT32_MAX
 #define FAULTS_LEAST_NS \
@@ -200,6 +201,11 @@ void finder__add_tasks(struct finder *finder);
 
 /* Appends what findings->sharings tell, in place of what is known of it as overlap. */
 void finder__add_sharings(struct finder *finder);
+
+/* ---- finding_remote.c ------------------------------------------------------------------------ */
+
+/* Appends what findings->remotes tell, where they are known. */
+void finder__add_remotes(struct finder *finder);
 
 /* ---- finding_threads.c ----------------------------------------------------------------------- */
 

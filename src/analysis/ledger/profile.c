@@ -3,9 +3,11 @@
 #include "analysis/analysis.h"
 #include "analysis/callsite/classes.h"
 #include "analysis/callsite/uncontended.h"
+#include "analysis/cause/answers.h"
 #include "analysis/cause/blame.h"
 #include "analysis/cause/confidence.h"
 #include "analysis/cause/explain.h"
+#include "analysis/cause/shared_time.h"
 #include "analysis/events/spans.h"
 #include "analysis/events/unfinished_waits.h"
 #include "analysis/ledger/audit.h"
@@ -413,6 +415,30 @@ static const struct analysis running_analysis = {
     .finish = explain__end,
 };
 
+/* What lines that threads take from each other cost its classes. */
+static void *start_shared(struct run *run)
+{
+    struct ledger *ledger = run__result(run, &fold_analysis);
+    return trace__is_aggregated(run->trace)
+               ? NULL
+               : shared_time__start(&ledger->table, run__result(run, &sharings_analysis),
+                                    run__result(run, &remote_analysis), run->symbols);
+}
+
+static const struct analysis shared_analysis = {
+    .name = "shared time",
+    .after = (const struct analysis *const[]){&running_analysis, &sharings_analysis,
+                                              &remote_analysis, NULL},
+    .walk = WALK_THREADS,
+    .start = start_shared,
+    .thread = shared_time__thread,
+    .event = shared_time__event,
+    .events = shared_time__events,
+    .end = shared_time__end_thread,
+    .join = shared_time__join,
+    .finish = shared_time__end,
+};
+
 /* Whom waits are blamed on. */
 static void scope_of_blame(struct run *run, struct sync_scope *scope)
 {
@@ -438,6 +464,29 @@ static const struct analysis blame_analysis = {
     .finish = blame__end,
 };
 
+/* How long those who wait for answers are served. */
+static void scope_of_answers(struct run *run, struct sync_scope *scope)
+{
+    const struct ledger *ledger = run__result(run, &fold_analysis);
+    answers__scope(&ledger->table, ledger->results, scope);
+}
+
+static void *start_answers(struct run *run)
+{
+    struct ledger *ledger = run__result(run, &fold_analysis);
+    return answers__start(&ledger->table, ledger->results);
+}
+
+static const struct analysis answers_analysis = {
+    .name = "answers",
+    .after = (const struct analysis *const[]){&fold_analysis, NULL},
+    .walk = WALK_TIME_MESSAGES,
+    .scope = scope_of_answers,
+    .start = start_answers,
+    .sync = answers__take,
+    .finish = answers__end,
+};
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 static void *start_profile(struct run *run)
@@ -460,7 +509,8 @@ static void free_profile(void *result)
 
 const struct analysis profile_analysis = {
     .name = "profile",
-    .after = (const struct analysis *const[]){&fold_analysis, &blame_analysis, NULL},
+    .after = (const struct analysis *const[]){&fold_analysis, &shared_analysis, &blame_analysis,
+                                              &answers_analysis, NULL},
     .start = start_profile,
     .free = free_profile,
 };

@@ -105,6 +105,7 @@ struct profile_thread {
     uint64_t idle_end_ns; /* it was in a wait for work, events or time when the trace ended: so much
                              of the component below is that, and of no class */
     enum component idle_end;
+    uint64_t served_ns; /* of its waits for messages: others were at work on what it had asked */
     uint64_t kernel_overhead_ns; /* of the overhead: what the kernel's records of it cost */
     uint64_t events;
     bool has_kernel;      /* the kernel's records tell when it was off the CPU */

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static double share_of(uint64_t part, uint64_t whole)
 {
@@ -279,19 +280,23 @@ static uint64_t kernel_overhead_of(const struct result_base *base,
                          (folded->fault_count - folded->counted_faults) * process->fault_ticks);
 }
 
-/* Who is in a lock, a barrier or a join then is stuck. */
-static bool is_idle_at_end(enum class_kind kind)
+/* Who is in a lock, a barrier or a join then is stuck; but at the end of a parallel region of
+ * LLVM's runtime threads wait for the next one. */
+static bool is_idle_at_end(const struct callsite *at)
 {
-    return kind == CLASS_POLL || kind == CLASS_SLEEP || kind == CLASS_NETWORK ||
-           kind == CLASS_PIPE || kind == CLASS_CONDITION || kind == CLASS_SEMAPHORE ||
-           kind == CLASS_FUTEX;
+    enum class_kind kind = at->kind;
+    return kind == CLASS_BARRIER
+               ? strcmp(at->function, END_OF_REGION) == 0
+               : kind == CLASS_POLL || kind == CLASS_SLEEP || kind == CLASS_NETWORK ||
+                     kind == CLASS_PIPE || kind == CLASS_CONDITION || kind == CLASS_SEMAPHORE ||
+                     kind == CLASS_FUTEX;
 }
 
 static void find_idle_end(const struct result_base *base, const struct thread_result *folded,
                           struct profile_thread *result)
 {
     const struct class_entry *wait = folded->unfinished;
-    if (!wait || !is_idle_at_end(wait->what.at.kind) || folded->end <= folded->unfinished_since)
+    if (!wait || !is_idle_at_end(&wait->what.at) || folded->end <= folded->unfinished_since)
         return;
     uint64_t ns = trace__ns(base->trace, folded->end - folded->unfinished_since);
     result->idle_end = wait->fold.component;
@@ -308,6 +313,7 @@ void thread__result(const struct result_base *base, const struct trace_thread *t
                                       .cpu_ns = thread->cpu_ns,
                                       .runnable_ns = thread->runnable_ns,
                                       .creating_ns = trace__ns(base->trace, folded->fold.creating),
+                                      .served_ns = trace__ns(base->trace, folded->served),
                                       .kernel_overhead_ns =
                                           kernel_overhead_of(base, thread, &folded->fold),
                                       .events = folded->fold.events,

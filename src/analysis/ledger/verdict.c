@@ -2,7 +2,8 @@
 
 static bool is_interference(unsigned reason)
 {
-    return reason < COMPONENT_OVERHEAD || reason == REASON_OVERLAP || reason == REASON_SPIN;
+    return reason < COMPONENT_OVERHEAD ||
+           (reason >= REASON_OVERLAP && reason <= REASON_SPIN); /* overlap, sharing, spinning */
 }
 
 void verdict__give(struct profile_class *class)

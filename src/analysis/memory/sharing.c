@@ -1,19 +1,19 @@
+#include "analysis/memory/births.h"
 #include "analysis/memory/internal.h"
+#include "analysis/memory/memory_use.h"
 
+#include "base/map.h"
 #include "base/memory.h"
 #include "format/sampled_lines.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLES_LEAST 8 /* at a place: fewer are chance */
-#define OF_EACH_LEAST 2 /* of these, of each of two threads */
-#define BYTE_PART 100   /* a byte that fewer of a thread's samples are at is none that it uses */
-
-static bool writes(const struct heurt_sample *sample)
-{
-    return sample->access != HEURT_ACCESS_READ && sample->access != HEURT_ACCESS_SPIN;
-}
+#define SAMPLES_LEAST 8  /* at a place: fewer are chance */
+#define OF_EACH_LEAST 2  /* of these, of each of two threads */
+#define BYTE_PART 20     /* a byte that fewer of a thread's samples are at is none that it uses */
+#define WRITTEN_PART 100 /* or writes, which waits in the processor and is seen more rarely */
 
 /* ---- a line ---------------------------------------------------------------------------------- */
 
@@ -46,9 +46,9 @@ static struct vec threads_at(const struct line_sample *samples, size_t count)
     struct vec threads = VEC_OF(struct at_line);
     for (size_t i = 0; i < count; i++) {
         struct at_line *thread = at_line_of(&threads, samples[i].thread);
-        uint64_t *bytes = writes(samples[i].sample) ? thread->written : thread->read;
+        uint64_t *bytes = sample__writes(samples[i].sample) ? thread->written : thread->read;
         thread->ns += samples[i].sample->weight_ns;
-        thread->writes |= writes(samples[i].sample);
+        thread->writes |= sample__writes(samples[i].sample);
         for (size_t b = samples[i].address % CACHE_LINE_BYTES; b < last_byte(&samples[i]); b++)
             bytes[b] += samples[i].sample->weight_ns;
     }
@@ -59,7 +59,7 @@ static struct vec threads_at(const struct line_sample *samples, size_t count)
 static bool uses(const struct at_line *thread, size_t byte, bool writing)
 {
     uint64_t ns = thread->written[byte] + (writing ? 0 : thread->read[byte]);
-    return ns * BYTE_PART > thread->ns;
+    return ns * (writing ? WRITTEN_PART : BYTE_PART) > thread->ns;
 }
 
 /* One of both writes a byte that both use: what it holds is handed over. */
@@ -129,7 +129,8 @@ static bool is_same(const struct line_access *access, const struct line_sample *
            access->address == at->address;
 }
 
-static void add_access(struct vec *accesses, const struct line_sample *at, bool is_false)
+static void add_access(const struct trace *trace, struct vec *accesses,
+                       const struct line_sample *at, bool is_false)
 {
     const struct heurt_sample *sample = at->sample;
     struct line_access *access = NULL;
@@ -144,6 +145,7 @@ static void add_access(struct vec *accesses, const struct line_sample *at, bool 
         access->bytes = sample->bytes;
         access->access = sample->access;
         access->region = sample->region;
+        access->tick = sample__tick(trace, sample);
     }
     access->samples++;
     access->sampled_ns += sample->weight_ns;
@@ -151,16 +153,17 @@ static void add_access(struct vec *accesses, const struct line_sample *at, bool 
 }
 
 /* What was sampled there while several threads were. writers: by trace__threads, all false. */
-static struct vec accesses_at(const struct line_sample *samples, size_t count, bool *writers)
+static struct vec accesses_at(const struct trace *trace, const struct line_sample *samples,
+                              size_t count, bool *writers)
 {
     struct vec accesses = VEC_OF(struct line_access), threads = threads_at(samples, count);
     for (size_t i = 0; i < count; i++)
-        writers[samples[i].thread] |= writes(samples[i].sample);
+        writers[samples[i].thread] |= sample__writes(samples[i].sample);
     for (size_t i = 0; i < count; i++) {
         enum sharing_kind kind = kind_of(&samples[i], &threads);
         bool spins = samples[i].sample->access == HEURT_ACCESS_SPIN;
         if (spins || (kind != SHARING_NONE && is_contended(samples, count, i, writers)))
-            add_access(&accesses, &samples[i], kind == SHARING_FALSE);
+            add_access(trace, &accesses, &samples[i], kind == SHARING_FALSE);
     }
     for (size_t i = 0; i < count; i++)
         writers[samples[i].thread] = false;
@@ -309,6 +312,123 @@ static bool judge(struct sharing *sharing, size_t thread_count)
     return (sharing->threads >= 2 || asks) && all >= SAMPLES_LEAST;
 }
 
+/* ---- side by side ---------------------------------------------------------------------------- */
+
+#define WINDOW_PERIODS 16u /* of samples: a time in which threads run side by side, or do not */
+#define BESIDE_LEAST 1.2   /* CPUs that they use in it: more than one */
+#define BESIDE_PART 3u     /* of what is sampled at the lines, in such times */
+
+struct beside {
+    const double *scales; /* by trace__threads */
+    uint64_t from_ns, window_ns;
+    struct vec cpu_ns, shared_ns; /* uint64_t: by window */
+};
+
+/* What is at the sharing's lines, and which threads are there. */
+struct line_users {
+    struct map lines;
+    bool *threads; /* by trace__threads */
+};
+
+static struct line_users users_of(const struct finding_places *places,
+                                  const struct sharing *sharing)
+{
+    struct line_users users = {
+        .threads = memory__zeroed(trace__threads(places->trace)->count + 1, sizeof(bool))};
+    VEC_EACH (access, &sharing->accesses, struct line_access) {
+        uint64_t line = access->address / CACHE_LINE_BYTES;
+        map__put(&users.lines, &line, sizeof line, 1);
+        users.threads[access->thread] = true;
+    }
+    return users;
+}
+
+static void add_to(struct vec *windows, size_t window, uint64_t ns)
+{
+    *VEC_REACH(windows, uint64_t, window) += ns;
+}
+
+#define SCALE_MOST 4.0
+
+/* By thread, what a sample stands for beside its weight: samples are of the program's own code, and
+ * what others' use of the CPUs, the system and the recording take of a thread's time keeps it from
+ * running side by side by chance alone. free() it. */
+static double *scales_of(const struct finding_places *places)
+{
+    const struct vec *samples = trace__samples(places->trace);
+    size_t count = trace__threads(places->trace)->count;
+    double *scales = memory__zeroed(count + 1, sizeof *scales);
+    for (size_t i = 0; i < samples->count; i++)
+        if (places->thread_of[i] != UINT32_MAX)
+            scales[places->thread_of[i]] +=
+                (double)VEC_AT(samples, struct heurt_sample, i)->weight_ns;
+    for (size_t i = 0; i < count; i++) {
+        const struct trace_thread *thread = trace__thread_at(places->trace, i);
+        double ns = thread->cpu_ns == UINT64_MAX ? 0 : (double)thread->cpu_ns;
+        ns += thread->runnable_ns == UINT64_MAX ? 0 : (double)thread->runnable_ns;
+        scales[i] = scales[i] > 0 ? fmin(fmax(ns / scales[i], 1), SCALE_MOST) : 1;
+    }
+    return scales;
+}
+
+static void fill_windows(const struct finding_places *places, const struct line_users *users,
+                         struct beside *beside)
+{
+    const struct vec *samples = trace__samples(places->trace);
+    for (size_t i = 0; i < samples->count; i++) {
+        const struct heurt_sample *sample = VEC_AT(samples, struct heurt_sample, i);
+        uint32_t thread = places->thread_of[i];
+        uint64_t line = sample->address / CACHE_LINE_BYTES;
+        if (thread == UINT32_MAX || !users->threads[thread])
+            continue;
+        size_t window = (size_t)((sample->monotonic_ns - beside->from_ns) / beside->window_ns);
+        bool is_at = sample->address && map__get(&users->lines, &line, sizeof line) != MAP_ABSENT;
+        add_to(&beside->cpu_ns, window,
+               (uint64_t)(beside->scales[thread] * (double)sample->weight_ns));
+        add_to(&beside->shared_ns, window, is_at ? sample->weight_ns : 0);
+    }
+}
+
+static uint64_t longest_period(const struct finding_places *places, const struct line_users *users)
+{
+    uint64_t longest = 1;
+    const struct vec *samples = trace__samples(places->trace);
+    for (size_t i = 0; i < samples->count; i++) {
+        const struct heurt_sample *sample = VEC_AT(samples, struct heurt_sample, i);
+        uint32_t thread = places->thread_of[i];
+        if (thread != UINT32_MAX && users->threads[thread] && sample->weight_ns > longest)
+            longest = sample->weight_ns;
+    }
+    return longest;
+}
+
+/* Whether the threads are at the lines while others of them run: who take turns hand the line over,
+ * which costs once a turn. */
+static bool is_beside(const struct finding_places *places, const double *scales,
+                      const struct sharing *sharing)
+{
+    const struct vec *samples = trace__samples(places->trace);
+    struct line_users users = users_of(places, sharing);
+    struct beside beside = {.scales = scales,
+                            .from_ns = VEC_AT(samples, struct heurt_sample, 0)->monotonic_ns,
+                            .window_ns = WINDOW_PERIODS * longest_period(places, &users),
+                            .cpu_ns = VEC_OF(uint64_t),
+                            .shared_ns = VEC_OF(uint64_t)};
+    uint64_t all = 0, side_by_side = 0;
+    fill_windows(places, &users, &beside);
+    for (size_t i = 0; i < beside.shared_ns.count; i++) {
+        uint64_t shared = *VEC_AT(&beside.shared_ns, uint64_t, i);
+        double cpus = (double)*VEC_AT(&beside.cpu_ns, uint64_t, i) / (double)beside.window_ns;
+        all += shared;
+        side_by_side += cpus >= BESIDE_LEAST ? shared : 0;
+    }
+    vec__free(&beside.cpu_ns);
+    vec__free(&beside.shared_ns);
+    map__free(&users.lines);
+    free(users.threads);
+    return side_by_side >= all / BESIDE_PART;
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 static int by_lost(const void *a, const void *b)
@@ -341,7 +461,8 @@ static void add_lines(struct finding_places *places, const struct sampled_lines 
     VEC_EACH (line, &found->lines, const struct sampled_line) {
         const struct line_sample *samples =
             VEC_AT(&found->samples, struct line_sample, line->first);
-        struct read_line read = {line, accesses_at(samples, line->count, writers), 0};
+        struct read_line read = {line, accesses_at(places->trace, samples, line->count, writers),
+                                 0};
         read.sampled_ns = sampled_in(&read.accesses);
         vec__push(&lines, &read);
     }
@@ -374,17 +495,52 @@ static uint32_t *threads_of(const struct trace *trace)
     return threads;
 }
 
-struct sharings *sharings__find(const struct trace *trace, const struct symbols *symbols)
+/* ---- what lies there ------------------------------------------------------------------------- */
+
+static void find_object(const struct sharings *sharings, const struct sharing *sharing,
+                        struct line_access *access)
+{
+    access->object =
+        allocations__at(sharings->allocations, sharing->process, access->address, access->tick);
+}
+
+/* is_of_all: also at addresses that are not shared. */
+static void find_objects(const struct trace *trace, const struct symbols *symbols,
+                         struct sharings *sharings, bool is_of_all)
+{
+    struct vec addresses = VEC_OF(uint64_t);
+    VEC_EACH (sharing, &sharings->rows, struct sharing)
+        VEC_EACH (access, &sharing->accesses, struct line_access)
+            vec__push(&addresses, &access->address);
+    if (is_of_all)
+        VEC_EACH (sample, trace__samples(trace), const struct heurt_sample)
+            if (sample->address)
+                vec__push(&addresses, &sample->address);
+    sharings->allocations = allocations__find(trace, &addresses);
+    vec__free(&addresses);
+    births__find(sharings->allocations, trace, symbols);
+    VEC_EACH (sharing, &sharings->rows, struct sharing) {
+        VEC_EACH (access, &sharing->accesses, struct line_access)
+            find_object(sharings, sharing, access);
+        find_object(sharings, sharing, &sharing->victim);
+        find_object(sharings, sharing, &sharing->by);
+    }
+}
+
+static struct sharings *find(const struct trace *trace, const struct symbols *symbols,
+                             bool is_of_all)
 {
     struct sharings *sharings = memory__zeroed(1, sizeof *sharings);
     struct finding_places places = {trace, symbols, threads_of(trace), VEC_OF(struct sharing)};
     struct sampled_lines found = sampled_lines__find(trace);
+    double *scales = scales_of(&places);
     add_lines(&places, &found);
     sampled_lines__free(&found);
     sharings->samples = trace__samples(trace)->count;
     sharings->rows = VEC_OF(struct sharing);
     VEC_EACH (sharing, &places.rows, struct sharing) {
-        if (!judge(sharing, trace__threads(trace)->count)) {
+        if (!judge(sharing, trace__threads(trace)->count) ||
+            (!sharing->is_spun && !is_beside(&places, scales, sharing))) {
             free_sharing(sharing);
             continue;
         }
@@ -393,10 +549,31 @@ struct sharings *sharings__find(const struct trace *trace, const struct symbols 
     }
     vec__free(&places.rows);
     free(places.thread_of);
+    free(scales);
     if (sharings->rows.count)
         qsort(sharings->rows.items, sharings->rows.count, sizeof(struct sharing), by_lost);
+    find_objects(trace, symbols, sharings, is_of_all);
+    sharings->knows_all = is_of_all;
     return sharings;
 }
+
+struct sharings *sharings__find(const struct trace *trace, const struct symbols *symbols)
+{
+    return find(trace, symbols, false);
+}
+
+static void *start(struct run *run)
+{
+    return find(run->trace, run->symbols, run__is_asked(run, &memory_analysis));
+}
+
+static void free_sharings(void *result)
+{
+    sharings__free(result);
+}
+
+const struct analysis sharings_analysis = {
+    .name = "sharings", .start = start, .free = free_sharings};
 
 void sharings__free(struct sharings *sharings)
 {
@@ -405,5 +582,6 @@ void sharings__free(struct sharings *sharings)
     VEC_EACH (sharing, &sharings->rows, struct sharing)
         free_sharing(sharing);
     vec__free(&sharings->rows);
+    allocations__free(sharings->allocations);
     free(sharings);
 }

@@ -15,6 +15,8 @@
 #ifndef HEURT_ANALYSIS_MEMORY_SHARING_H
 #define HEURT_ANALYSIS_MEMORY_SHARING_H
 
+#include "analysis/analysis.h"
+#include "format/allocations.h"
 #include "format/reader.h"
 #include "format/symbols.h"
 
@@ -31,6 +33,8 @@ struct line_access {
     uint32_t samples;    /* while another thread was at the line, too */
     uint64_t sampled_ns; /* the CPU time that they stand for */
     uint64_t false_ns;   /* of it: what another thread does there has nothing to do with it */
+    uint64_t tick;       /* of the first of them */
+    const struct allocation *object; /* what the data lie in; NULL: nothing that was told */
 };
 
 /* Lines that are shared at one place of the program. */
@@ -50,12 +54,33 @@ struct sharing {
 };
 
 struct sharings {
-    struct vec rows;  /* struct sharing, by all_lost_ns */
-    uint64_t samples; /* of threads at memory or not, all in all; 0: nobody looked */
+    struct vec rows;                 /* struct sharing, by all_lost_ns */
+    uint64_t samples;                /* of threads at memory or not, all in all; 0: nobody looked */
+    struct allocations *allocations; /* at these lines, */
+    bool knows_all;                  /* or at all sampled addresses */
+};
+
+/* A sample at a line that threads take from each other. */
+struct shared_sample {
+    uint32_t thread; /* index into trace__threads */
+    bool is_false;
+    bool is_remote; /* no sharing: it is at memory of another node (remote.h) */
+    uint64_t tick;
+    uint64_t instruction; /* that it was at */
+    double lost_ns;       /* of what its thread loses by the sharing, about */
+    uint64_t line;        /* the sharing's */
 };
 
 /* symbols: may be NULL; then each instruction is a place of its own. */
 struct sharings *sharings__find(const struct trace *trace, const struct symbols *symbols);
 void sharings__free(struct sharings *sharings); /* NULL is allowed */
+/* struct shared_sample, by thread, then by time: but of those that spin, which wait. Together they
+ * stand for what the sharings lose, in the middle between at least and at most. */
+int shared_sample__by_thread(const void *left, const void *right); /* by thread, then by time */
+struct vec sharings__samples(const struct sharings *sharings, const struct trace *trace);
+
+/* The result is a struct sharings; where memory_analysis is asked for, too, its allocations are
+ * those at all sampled addresses. */
+extern const struct analysis sharings_analysis;
 
 #endif

@@ -4,8 +4,10 @@
  *     replay_program_links.c    one walk over all threads: who ends whose wait, objects, latencies
  *     replay_program_away.c     when threads had no CPU, and why
  *     replay_program_rows.c     each thread's events as a row of operations
+ *     replay_program_regions.c  parallel regions of OpenMP in it
  *     replay_program_told.c     threads that run until they are told to end
  *     replay_program_threads.c  rows of another number of threads
+ *     replay_program_teams.c    regions whose work is divided otherwise
  *     replay_program_change.c   rows as a replay gets them: changed
  */
 #ifndef HEURT_ANALYSIS_REPLAY_INTERNAL_H
@@ -23,7 +25,8 @@ enum row_kind {
     ROW_REACQUIRE,  /* ACQUIRE of the mutex that the condition wait just before gave away */
     ROW_STOLEN,     /* a delay: programs other than this one used the CPUs */
     ROW_LATE,       /* the same, behind an AWAIT: who does not wait is not late */
-    ROW_CALL, /* work of a call that is of a class itself (I/O, sleep); its DELAY may follow */
+    ROW_STRETCH, /* in a region, up to a barrier: object: place in stretches; UINT32_MAX: its end */
+    ROW_CALL,    /* work of a call that is of a class itself (I/O, sleep); its DELAY may follow */
 };
 
 #define ROW_NO_CLASS 0xffffffu
@@ -60,6 +63,26 @@ struct thread_origin {
     bool is_created;           /* by a thread of the trace: it begins with a token */
 };
 
+/* What the threads of a team do up to a barrier of it, of one call of a region. */
+struct program_stretch {
+    uint32_t process; /* serial */
+    uint32_t team;    /* threads */
+    uint64_t site;    /* of the region */
+};
+
+/* Where they come together, or begin: when the last one came. */
+struct program_crossing {
+    uint64_t tick;
+    uint32_t team;
+};
+
+/* An operation of a thread that went on from there at that tick: how late it was. */
+struct late_place {
+    uint32_t thread, crossing;
+    size_t op;
+    uint64_t tick;
+};
+
 struct thread_links {
     struct vec posts;  /* struct thread_link, by tick */
     struct vec awaits; /* struct thread_link, by tick at which the wait ended */
@@ -85,6 +108,11 @@ struct replay_program {
     struct vec models;             /* struct replay_object, likewise */
     const struct drawn_run *drawn; /* trace is its; NULL: of all of the run */
     struct map places;             /* process, kind, address -> place in objects */
+    struct map teams;              /* process, region's number, what -> token, or stretch */
+    struct vec stretches;          /* struct program_stretch */
+    struct vec crossings;          /* struct program_crossing */
+    struct vec lates;              /* struct late_place */
+    bool has_regions;
     const struct profile_class **classes; /* by number; NULL: there is none */
     uint32_t class_count;
     struct replay_model model;
@@ -144,6 +172,19 @@ extern const struct analysis rows_analysis; /* with the program, for all three *
 void program__was_joined(struct replay_program *program, uint32_t thread, uint32_t by,
                          uint64_t since);
 void program__find_told(struct replay_program *program);
+
+/* ---- replay_program_teams.c ------------------------------------------------------------------ */
+
+struct team_work;
+
+/* For a change of regions: by stretch, what their teams do; free() it. Fails (-ENOENT) with a
+ * sentence where it means none. */
+int teams__find(const struct replay_program *program, const struct change *change,
+                struct team_work **works, struct error *error);
+/* Times what a thread does in that stretch, of which the operations follow; at: UINT32_MAX: in
+ * none. It is asked once a thread and stretch. */
+double teams__factor(const struct replay_program *program, const struct change *change,
+                     struct team_work *works, uint32_t at, const struct row_op *ops, size_t count);
 
 /* ---- replay_program_threads.c ---------------------------------------------------------------- */
 

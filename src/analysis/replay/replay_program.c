@@ -69,6 +69,9 @@ static struct replay_program *new_program(const struct trace *trace, const struc
     program->origins = memory__zeroed(threads, sizeof *program->origins);
     program->objects = VEC_OF(struct program_object);
     program->models = VEC_OF(struct replay_object);
+    program->stretches = VEC_OF(struct program_stretch);
+    program->crossings = VEC_OF(struct program_crossing);
+    program->lates = VEC_OF(struct late_place);
     program->model.thread_count = (uint32_t)threads;
     program->model.cpus = cpus_of(trace);
     program->model.slice_ticks = program__ticks_of_ns(program, SLICE_NS);
@@ -106,6 +109,10 @@ void replay_program__free(struct replay_program *program)
     vec__free(&program->objects);
     vec__free(&program->models);
     map__free(&program->places);
+    map__free(&program->teams);
+    vec__free(&program->stretches);
+    vec__free(&program->crossings);
+    vec__free(&program->lates);
     free(program->rows);
     free(program->links);
     free(program->counts);
@@ -151,4 +158,9 @@ void replay_program__object(const struct replay_program *program, uint32_t objec
 uint64_t replay_program__ops(const struct replay_program *program)
 {
     return program->op_count;
+}
+
+bool replay_program__has_regions(const struct replay_program *program)
+{
+    return program->has_regions;
 }

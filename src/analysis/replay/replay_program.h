@@ -44,6 +44,8 @@ void replay_program__object(const struct replay_program *program, uint32_t objec
 uint64_t replay_program__ops(const struct replay_program *program);
 /* How many threads run until they are told to end, as it seems. */
 uint32_t replay_program__told(const struct replay_program *program);
+/* Whether threads are in parallel regions of OpenMP. */
+bool replay_program__has_regions(const struct replay_program *program);
 
 /* Whether what recording cost is work of the program. */
 enum replay_costs { REPLAY_COSTS_LEFT_OUT, REPLAY_COSTS_KEPT };

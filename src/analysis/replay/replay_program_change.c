@@ -26,8 +26,9 @@ struct open_change {
     uint32_t first_part;               /* SPLIT: the others are objects from here on */
     uint32_t *parts; /* SPLIT by site: by class, which of them; NOBODY: none yet */
     uint32_t parts_given;
-    uint64_t reference_work; /* REMOVE: of the fastest occurrence, ticks on a CPU */
-    uint64_t reference_rest; /* and in waits and calls */
+    uint64_t reference_work;     /* REMOVE: of the fastest occurrence, ticks on a CPU */
+    uint64_t reference_rest;     /* and in waits and calls */
+    struct team_work *team_work; /* BALANCE, TEAM: by stretch */
 };
 
 /* What a change needs to know of a thread. */
@@ -50,8 +51,9 @@ struct open_thread {
     size_t at, count;
     uint64_t carried; /* work of operations that were left out */
     double rest;      /* of a tick that scaling left */
-    struct replay_op pending;
-    bool has_pending;
+    struct replay_op pending,
+        piece; /* a delay behind work; what is left of one that is in pieces */
+    bool has_pending, has_piece;
     bool has_ended;
     bool is_told, says_end; /* that it ends; then it said so */
     struct vec locks;       /* struct replaced_lock */
@@ -145,6 +147,19 @@ static uint64_t leave(struct program_source *self, uint32_t index, uint32_t clas
         waits += states[i].left_wait ? states[i].left : 0;
     }
     return waits;
+}
+
+/* ---- parallel regions ------------------------------------------------------------------------ */
+
+static void enter_stretch(struct program_source *self, uint32_t index, uint32_t at)
+{
+    struct thread_change *states = states_of(self, index);
+    const struct open_thread *thread = &self->threads[index];
+    for (size_t i = 0; i < self->change_count; i++)
+        if (self->changes[i].team_work)
+            states[i].factor =
+                teams__factor(self->program, &self->changes[i].what, self->changes[i].team_work, at,
+                              thread->row + thread->at, thread->count - thread->at);
 }
 
 /* ---- waits ----------------------------------------------------------------------------------- */
@@ -285,8 +300,9 @@ static uint64_t work_of(struct program_source *self, uint32_t index, const struc
     struct open_thread *thread = &self->threads[index];
     const struct thread_change *states = states_of(self, index);
     double factor = 1;
-    for (size_t i = 0; i < self->change_count; i++)
-        factor *= states[i].factor;
+    for (size_t i = 0; i < self->change_count; i++) /* of teams, but for what a lock makes serial */
+        factor *=
+            self->changes[i].what.type == CHANGE_TEAM && thread->locks.count ? 1 : states[i].factor;
     uint64_t work = op->work;
     if (factor != 1) {
         double scaled = (double)work * factor + thread->rest;
@@ -358,6 +374,9 @@ static bool take_op(struct program_source *self, uint32_t index, const struct ro
     if (row->kind == REPLAY_AWAIT)
         tell(self, index, row->object);
     switch (row->kind) {
+    case ROW_STRETCH:
+        enter_stretch(self, index, row->object);
+        return false;
     case ROW_ENTER:
         enter(self, index, row->class);
         return false;
@@ -409,8 +428,11 @@ static uint64_t plus(uint64_t a, uint64_t b)
 static bool next_piece(struct program_source *self, uint32_t index, struct replay_op *op)
 {
     struct open_thread *thread = &self->threads[index];
-    if (!next_whole(self, index, op))
+    if (thread->has_piece)
+        *op = thread->piece;
+    else if (!next_whole(self, index, op))
         return false;
+    thread->has_piece = false;
     uint64_t all = plus(thread->given_ticks, op->ticks);
     uint64_t piece_ticks = (all > thread->long_ticks ? all : thread->long_ticks) / PIECES + 1;
     if (op->ticks <= piece_ticks) {
@@ -418,9 +440,9 @@ static bool next_piece(struct program_source *self, uint32_t index, struct repla
         return true;
     }
     thread->given_ticks = plus(thread->given_ticks, piece_ticks);
-    thread->pending = *op;
-    thread->pending.ticks -= piece_ticks;
-    thread->has_pending = true;
+    thread->piece = *op;
+    thread->piece.ticks -= piece_ticks;
+    thread->has_piece = true;
     /* After work, something that is nothing: the replay takes all work before an operation at once.
      */
     op->kind = op->kind == REPLAY_DELAY ? REPLAY_DELAY : REPLAY_POST;
@@ -433,9 +455,9 @@ static bool next_piece(struct program_source *self, uint32_t index, struct repla
 static bool next_of_end(struct program_source *self, uint32_t index, struct replay_op *op)
 {
     struct open_thread *thread = &self->threads[index];
-    bool releases = thread->has_pending && thread->pending.kind == REPLAY_RELEASE;
-    uint32_t object = releases ? thread->pending.object : NOBODY;
-    thread->has_pending = false;
+    bool releases = thread->has_piece && thread->piece.kind == REPLAY_RELEASE;
+    uint32_t object = releases ? thread->piece.object : NOBODY;
+    thread->has_pending = thread->has_piece = false;
     thread->carried = 0;
     while (object == NOBODY && thread->locks.count)
         object = VEC_AT(&thread->locks, struct replaced_lock, --thread->locks.count)->by;
@@ -587,6 +609,9 @@ static int find_meaning(struct program_source *self, struct open_change *change,
     }
     case CHANGE_SPLIT:
         return find_split(self, change, error);
+    case CHANGE_BALANCE:
+    case CHANGE_TEAM:
+        return teams__find(self->program, &change->what, &change->team_work, error);
     default:
         return 0; /* THREADS: done before */
     }
@@ -761,6 +786,7 @@ void replay_program__close(struct replay_source *source)
     for (size_t i = 0; i < self->change_count; i++) {
         free(self->changes[i].functions);
         free(self->changes[i].parts);
+        free(self->changes[i].team_work);
     }
     program__free_dealt(self->dealt);
     free(self->changes);

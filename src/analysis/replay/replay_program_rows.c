@@ -9,126 +9,12 @@
  * What the kernel tells stands behind what it happened in, so it is collected first. */
 #include "analysis/analysis.h"
 #include "analysis/events/thread_acts.h"
-#include "analysis/replay/internal.h"
-#include "analysis/replay/part_ends.h"
+#include "analysis/replay/row_builder.h"
 #include "base/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define RECENT_OBJECTS 1024u
-
-struct spent {
-    uint64_t ticks[SPENDINGS];
-};
-
-/* The outermost wait or call that is open. */
-struct open_call {
-    uint32_t class;
-    struct thread_act begun;
-};
-
-struct open_function {
-    uint32_t id, class;
-    uint32_t bias, cost;
-    const struct class_entry *divided; /* its class is known with its end; NULL: it is known */
-    size_t enter;                      /* place in the row */
-};
-
-struct own_lock {
-    uint32_t object;
-    uint32_t depth;
-    bool handed; /* another thread had it before */
-};
-
-struct row_object {
-    uint64_t address, kind_and_1, place;
-};
-
-struct builder {
-    struct replay_program *program;
-    struct thread_away *all_away; /* by thread */
-    struct class_table *table;
-    struct run *run;
-    uint64_t first_tick; /* of all threads */
-    struct thread_acts acts;
-    bool has_parts;
-    struct part_ends parts;
-    struct row_object *recent;
-    /* The current thread. */
-    const struct trace_thread *thread;
-    const struct trace_process *process;
-    uint32_t index;
-    struct vec *row;
-    const struct thread_away *away;
-    size_t next_away, next_post, next_await, next_wake, next_handed;
-    uint64_t tick;    /* of the last event, never stepping back */
-    uint64_t at;      /* its time is divided up to here */
-    uint64_t work;    /* since the last operation */
-    uint64_t cost;    /* of it, what recording cost */
-    uint64_t owed;    /* by the work that comes, for recording */
-    uint64_t excused; /* of the work until the next operation: the replay adds it where it is due */
-    struct open_call call;
-    struct vec functions; /* struct open_function */
-    struct vec held;      /* struct own_lock */
-    uint32_t drawn;       /* weight of the next occurrence */
-    bool too_many;
-};
-
-/* ---- operations ------------------------------------------------------------------------------ */
-
-static void push(struct builder *self, uint64_t work, uint64_t cost, uint32_t kind, uint32_t object,
-                 uint32_t class)
-{
-    struct row_op op = {work, cost, object, kind, class};
-    if (self->program->op_count >= REPLAY_KEPT_OPS) {
-        self->too_many = true;
-        return;
-    }
-    vec__push(self->row, &op);
-    self->program->op_count++;
-}
-
-/* What does not fit into an operation's bits goes in front of it. */
-static void keep_within_bits(struct builder *self)
-{
-    while (self->work > ROW_WORK_MOST || self->cost > ROW_COST_MOST) {
-        uint64_t work = self->work < ROW_WORK_MOST ? self->work : ROW_WORK_MOST;
-        uint64_t cost = self->cost < ROW_COST_MOST ? self->cost : ROW_COST_MOST;
-        push(self, work, cost, REPLAY_WORK, 0, ROW_NO_CLASS);
-        self->work -= work;
-        self->cost -= cost;
-    }
-}
-
-static void add(struct builder *self, uint32_t kind, uint32_t object, uint32_t class)
-{
-    keep_within_bits(self);
-    push(self, self->work, self->cost, kind, object, class);
-    self->work = self->cost = self->excused = 0;
-}
-
-static void flush_work(struct builder *self)
-{
-    if (self->work || self->cost)
-        add(self, REPLAY_WORK, 0, ROW_NO_CLASS);
-}
-
-/* Of one time, for a damaged trace must not make millions of operations of a number: a tick has 48
- * bits. */
-#define TICKS_MOST (1ull << 48)
-
-/* kind: REPLAY_DELAY, ROW_STOLEN, ROW_LATE or ROW_CALL. */
-static void add_apart(struct builder *self, uint32_t kind, uint64_t ticks, uint32_t class)
-{
-    flush_work(self);
-    ticks = ticks < TICKS_MOST ? ticks : TICKS_MOST;
-    for (; ticks > ROW_WORK_MOST; ticks -= ROW_WORK_MOST)
-        push(self, ROW_WORK_MOST, 0, kind, 0, class);
-    if (ticks)
-        push(self, ticks, 0, kind, 0, class);
-}
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
@@ -188,12 +74,14 @@ static void work_until(struct builder *self, uint64_t tick)
     enum spending what;
     uint64_t ticks;
     while (next_piece(self, tick, &what, &ticks)) {
+        if (self->is_docked)
+            continue;
         if (what == SPENT_WORK)
             add_work(self, ticks);
         else if (what == SPENT_BLOCKED)
-            add_apart(self, REPLAY_DELAY, ticks, ROW_NO_CLASS);
+            row__add_apart(self, REPLAY_DELAY, ticks, ROW_NO_CLASS);
         else if (what == SPENT_STOLEN)
-            add_apart(self, ROW_STOLEN, ticks, ROW_NO_CLASS);
+            row__add_apart(self, ROW_STOLEN, ticks, ROW_NO_CLASS);
     }
 }
 
@@ -212,7 +100,7 @@ static void post_until(struct builder *self, uint64_t tick, bool works)
     while ((post = next_post(self, tick))) {
         if (works)
             work_until(self, post->tick);
-        add(self, REPLAY_POST, post->token, ROW_NO_CLASS);
+        row__add(self, REPLAY_POST, post->token, ROW_NO_CLASS);
         self->next_post++;
     }
 }
@@ -271,7 +159,7 @@ static void acquired(struct builder *self, uint32_t kind, uint64_t address, uint
     }
     fresh.handed = is_listed(self, &self->program->links[self->index].handed, &self->next_handed);
     vec__push(&self->held, &fresh);
-    add(self, kind, object, class);
+    row__add(self, kind, object, class);
     if (fresh.handed)
         self->excused += VEC_AT(&self->program->models, struct replay_object, object)->handed_ticks;
 }
@@ -319,9 +207,9 @@ static size_t place_before(const struct builder *self, uint64_t ticks, uint64_t 
 static void insert_acquire(struct builder *self, uint32_t object, uint64_t ticks)
 {
     uint64_t behind;
-    flush_work(self);
+    row__flush_work(self);
     size_t place = place_before(self, ticks, &behind);
-    push(self, 0, 0, REPLAY_ACQUIRE, object, ROW_NO_CLASS);
+    row__push(self, 0, 0, REPLAY_ACQUIRE, object, ROW_NO_CLASS);
     if (self->too_many)
         return;
     struct row_op *ops = VEC_AT(self->row, struct row_op, 0), fresh = ops[self->row->count - 1];
@@ -355,7 +243,7 @@ static void released(struct builder *self, uint64_t address, uint32_t class)
         return;
     bool handed = held->handed;
     drop_held(self, held);
-    add(self, REPLAY_RELEASE, object, class);
+    row__add(self, REPLAY_RELEASE, object, class);
     excuse_release(self, object, handed);
 }
 
@@ -363,8 +251,8 @@ static void released(struct builder *self, uint64_t address, uint32_t class)
 static void release_all(struct builder *self)
 {
     while (self->held.count)
-        add(self, REPLAY_RELEASE, VEC_AT(&self->held, struct own_lock, --self->held.count)->object,
-            ROW_NO_CLASS);
+        row__add(self, REPLAY_RELEASE,
+                 VEC_AT(&self->held, struct own_lock, --self->held.count)->object, ROW_NO_CLASS);
 }
 
 static uint32_t kind_of_lock(const struct thread_act *act)
@@ -388,11 +276,11 @@ static void stays_as_long(struct builder *self, const struct spent *spent, uint3
         work = 0;
     }
     if (work)
-        add_apart(self, ROW_CALL, work, class);
+        row__add_apart(self, ROW_CALL, work, class);
     if (blocked)
-        add_apart(self, REPLAY_DELAY, blocked, class);
+        row__add_apart(self, REPLAY_DELAY, blocked, class);
     if (stolen)
-        add_apart(self, ROW_STOLEN, stolen, class);
+        row__add_apart(self, ROW_STOLEN, stolen, class);
 }
 
 /* A wait for a token. Then the thread wanted a CPU, and others had it for longer than waking takes.
@@ -401,9 +289,9 @@ static void add_await(struct builder *self, uint32_t token, const struct spent *
                       uint32_t class)
 {
     uint64_t stolen = spent->ticks[SPENT_STOLEN], waking = self->program->model.token_ticks;
-    add(self, REPLAY_AWAIT, token, class);
+    row__add(self, REPLAY_AWAIT, token, class);
     if (stolen > waking)
-        add_apart(self, ROW_LATE, stolen - waking, class);
+        row__add_apart(self, ROW_LATE, stolen - waking, class);
 }
 
 /* Who is away in it waits for what another thread wrote; its own work stays. */
@@ -452,10 +340,14 @@ static void met(struct builder *self, enum class_kind kind, uint32_t op, const s
 {
     uint32_t object = object_of(self, kind, self->call.begun.object);
     const struct replay_object *models = self->program->models.items;
+    if (kind == CLASS_BARRIER && row__joins(self))
+        return;
     if (object == UINT32_MAX || (kind == CLASS_BARRIER && models[object].parties == 1))
         stays_as_long(self, spent, self->call.class);
     else
-        add(self, op, object, self->call.class);
+        row__add(self, op, object, self->call.class);
+    if (kind == CLASS_BARRIER)
+        row__passed_barrier(self);
 }
 
 static void got(struct builder *self, const struct spent *spent)
@@ -488,12 +380,32 @@ static bool is_call(enum wait_type wait)
     return wait == WAITS_IN_CALL || wait == WAITS_IN_SLEEP;
 }
 
+/* Between regions a thread waits for the next one, by whatever its runtime makes of that. */
+static bool is_between_regions(const struct builder *self)
+{
+    enum wait_type wait = self->call.begun.wait;
+    return self->is_docked &&
+           (wait == WAITS_FOR_CONDITION || wait == WAITS_FOR_OTHER || is_call(wait));
+}
+
+static void skip_await(struct builder *self, bool is_good)
+{
+    const struct vec *awaits = &self->program->links[self->index].awaits;
+    if (self->next_await >= awaits->count)
+        return;
+    bool is_its = VEC_AT(awaits, struct thread_link, self->next_await)->tick == self->tick;
+    self->next_await += is_call(self->call.begun.wait) ? is_its : is_good;
+}
+
 /* However it ended: when that is not known, what it told others comes behind it. */
 static void wait_ends(struct builder *self, const struct thread_act *act)
 {
     struct spent spent = spend(self, self->tick);
     bool is_seen = act->type != ACT_WAIT_UNSEEN;
-    if (is_seen && is_call(self->call.begun.wait)) {
+    if (is_between_regions(self)) {
+        post_until(self, self->tick, false);
+        skip_await(self, act->type == ACT_GOT);
+    } else if (is_seen && is_call(self->call.begun.wait)) {
         call_was_made(self, &spent);
     } else {
         if (is_seen)
@@ -528,7 +440,7 @@ static void function_begins(struct builder *self, const struct thread_act *act)
     if (self->drawn > 1)
         owe(self, (uint64_t)(self->drawn - 1) * self->process->left_out_ticks);
     self->drawn = 0;
-    add(self, ROW_ENTER, 0, open.class);
+    row__add(self, ROW_ENTER, 0, open.class);
     open.enter = self->row->count - 1;
     vec__push(&self->functions, &open);
     owe(self, open.bias);
@@ -547,7 +459,7 @@ static void leave_innermost(struct builder *self)
         VEC_AT(&self->functions, struct open_function, --self->functions.count);
     if (open->divided)
         find_class(self, open);
-    add(self, ROW_LEAVE, 0, open->class);
+    row__add(self, ROW_LEAVE, 0, open->class);
     owe(self, open->cost > open->bias ? open->cost - open->bias : 0);
 }
 
@@ -566,7 +478,7 @@ static void semaphore_act(struct builder *self, uint64_t address, uint32_t kind,
 {
     uint32_t object = object_of(self, CLASS_SEMAPHORE, address);
     if (object != UINT32_MAX)
-        add(self, kind, object, class);
+        row__add(self, kind, object, class);
 }
 
 static void lost(struct builder *self)
@@ -689,14 +601,16 @@ static void start_thread(struct builder *self, uint32_t index)
     self->work = self->cost = self->owed = self->excused = 0;
     self->drawn = 0;
     self->functions.count = self->held.count = 0;
+    self->team_depth = 0;
+    self->is_docked = false;
     thread_acts__start(&self->acts, self->thread);
     if (self->has_parts)
         part_ends__start(&self->parts, self->table, program->drawn, index);
     class_table__begin_thread(self->table, index);
     if (program->links[index].is_created)
-        add(self, REPLAY_AWAIT, (uint32_t)program->thread_count + index, ROW_NO_CLASS);
+        row__add(self, REPLAY_AWAIT, (uint32_t)program->thread_count + index, ROW_NO_CLASS);
     else if (self->at > self->first_tick)
-        add_apart(self, REPLAY_DELAY, self->at - self->first_tick, ROW_NO_CLASS);
+        row__add_apart(self, REPLAY_DELAY, self->at - self->first_tick, ROW_NO_CLASS);
 }
 
 static void end_thread(void *part)
@@ -705,9 +619,9 @@ static void end_thread(void *part)
     const struct thread_links *links = &self->program->links[self->index];
     release_all(self);
     while (self->next_post < links->posts.count)
-        add(self, REPLAY_POST, VEC_AT(&links->posts, struct thread_link, self->next_post++)->token,
-            ROW_NO_CLASS);
-    add(self, REPLAY_POST, self->index, ROW_NO_CLASS);
+        row__add(self, REPLAY_POST,
+                 VEC_AT(&links->posts, struct thread_link, self->next_post++)->token, ROW_NO_CLASS);
+    row__add(self, REPLAY_POST, self->index, ROW_NO_CLASS);
     scale_to_cpu_time(self);
     if (self->has_parts)
         part_ends__end(&self->parts);
@@ -756,12 +670,15 @@ static void *make_row(void *argument, unsigned lane, uint32_t thread)
 static void take_event(void *part, const struct event *event)
 {
     struct builder *self = part;
+    struct openmp_act openmp = openmp_act__of(event);
     struct thread_act act;
     if (self->has_parts)
         part_ends__event(&self->parts, event);
     thread_acts__put(&self->acts, event);
     while (thread_acts__next(&self->acts, &act))
         pass_time_and_act(self, &act);
+    if (openmp.type != OPENMP_ACT_NOTHING)
+        add_work(self, row__take_openmp(self, &openmp));
 }
 
 static void *finish(void *argument)
@@ -773,6 +690,7 @@ static void *finish(void *argument)
                        "the trace has more than %u million operations, which is what a replay can "
                        "keep; record a shorter run, or fewer functions",
                        REPLAY_KEPT_OPS >> 20);
+    program__end_regions(self->program);
     part_ends__free(&self->parts);
     program__free_away(self->program, self->all_away);
     vec__free(&self->functions);

@@ -191,6 +191,11 @@ uint32_t whatif__told_threads(const struct whatif *whatif)
     return replay_program__told(whatif->program);
 }
 
+bool whatif__has_regions(const struct whatif *whatif)
+{
+    return replay_program__has_regions(whatif->program);
+}
+
 static double part_of(double whole, uint64_t part, uint64_t of)
 {
     return of ? whole * (double)part / (double)of : whole;

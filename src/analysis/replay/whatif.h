@@ -28,6 +28,9 @@ enum change_type {
     CHANGE_SHRINK,      /* lock: time on a CPU in its sections, times factor */
     CHANGE_SPLIT,       /* lock: count locks in its place */
     CHANGE_THREADS,     /* the work of threads that are alike is done by count of them */
+    CHANGE_BALANCE,     /* parallel regions of sites: the busiest thread of a team has factor times
+                           the work of the average one */
+    CHANGE_TEAM,        /* all parallel regions: teams of count threads */
 };
 
 struct change {
@@ -38,7 +41,9 @@ struct change {
     const char *pattern; /* glob over functions */
     double factor;
     uint32_t count;
-    bool by_site; /* SPLIT: each place that acquires it gets one; else one by one */
+    bool by_site;          /* SPLIT: each place that acquires it gets one; else one by one */
+    const uint64_t *sites; /* BALANCE: of one process; kept, not copied */
+    size_t site_count;
 };
 
 /* A lock (or the like) whose waits change most. */
@@ -82,6 +87,8 @@ uint64_t whatif__replayed_ns(const struct whatif *whatif); /* of its replay with
 uint64_t whatif__unrecorded_ns(const struct whatif *whatif);
 /* How many threads are assumed to run until they are told to end (replay_program.h). */
 uint32_t whatif__told_threads(const struct whatif *whatif);
+/* Whether there are parallel regions of OpenMP in it, so that CHANGE_TEAM is the one of threads. */
+bool whatif__has_regions(const struct whatif *whatif);
 
 /* Several changes at once. Fails with a sentence when the trace does not allow one. */
 int whatif__predict(struct whatif *whatif, const struct change *changes, size_t count,

@@ -22,9 +22,10 @@ struct channel {
     struct vec writes;      /* struct written; those from first on are not yet read */
     size_t first;
     struct act last;
-    uint32_t reader; /* thread that read it last; NOBODY */
-    uint32_t answer; /* channel that its reader writes to; NOBODY: not known */
-    bool takes_all;  /* a read does: eventfds */
+    uint32_t reader;    /* thread that read it last; NOBODY */
+    uint64_t read_tick; /* when it had done so */
+    uint32_t answer;    /* channel that its reader writes to; NOBODY: not known */
+    bool takes_all;     /* a read does: eventfds */
 };
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
@@ -222,8 +223,20 @@ static struct act take_bytes(struct channel *channel, uint64_t bytes, uint64_t s
     return by.thread != NOBODY && slept > by.tick ? take_last(channel) : by;
 }
 
+/* When the one who wrote there what the thread has read had got what that had written to it last,
+ * the other way; 0: it is no answer, or not known. */
+static uint64_t asked_at(const struct sync_events *walk, const struct thread_state *thread,
+                         const struct channel *answers, uint32_t by)
+{
+    if (answers->answer == NOBODY)
+        return 0;
+    const struct channel *questions = channel_at(&walk->channels, answers->answer);
+    bool is_asked = questions->reader == by && questions->last.thread == index_of(walk, thread);
+    return is_asked ? questions->read_tick : 0;
+}
+
 static void tell_received(struct sync_events *walk, struct thread_state *thread,
-                          const struct act *by)
+                          const struct act *by, uint64_t asked)
 {
     if (by->thread == NOBODY || by->thread == index_of(walk, thread))
         return;
@@ -232,6 +245,7 @@ static void tell_received(struct sync_events *walk, struct thread_state *thread,
     event->since = thread->call_since;
     event->how = thread->slept_since != 0;
     sync_event__set_by(event, by);
+    event->asked = asked;
 }
 
 static void read_ends(struct sync_events *walk, struct thread_state *thread, int64_t result)
@@ -240,8 +254,10 @@ static void read_ends(struct sync_events *walk, struct thread_state *thread, int
     if (result <= 0)
         return;
     channel->reader = index_of(walk, thread);
+    channel->read_tick = thread->steps.tick;
     struct act by = take_bytes(channel, (uint64_t)result, thread->slept_since);
-    tell_received(walk, thread, &by);
+    uint64_t asked = by.thread != NOBODY ? asked_at(walk, thread, channel, by.thread) : 0;
+    tell_received(walk, thread, &by, asked);
 }
 
 /* ---- of a thread ----------------------------------------------------------------------------- */
@@ -276,7 +292,7 @@ void transfer__ends(struct sync_events *walk, struct thread_state *thread, const
     else if (transfer == TRANSFER_IN)
         read_ends(walk, thread, result);
     else if (transfer == TRANSFER_READY && result > 0)
-        tell_received(walk, thread, &thread->arrived);
+        tell_received(walk, thread, &thread->arrived, 0);
 }
 
 struct channels channels__start(void)

@@ -103,6 +103,8 @@ struct sync_event {
      * posted, arrived last, ended; after it began. SYNC_EVENT_NOBODY: not known. */
     uint32_t by;
     uint64_t by_tick, by_site;
+    uint64_t asked; /* RECEIVED, of what was asked for: when by had read what this thread wrote to
+                       it; 0: not known */
     uint64_t round; /* barriers: WAITS, LEFT: 0, 1, … at that barrier */
 };
 

@@ -18,9 +18,8 @@ struct longest_walk {
 
 /* One thread's. */
 struct longest_part {
-    struct thread_watcher watcher; /* first: the watch gives this */
+    struct watched_part watched; /* first: the watch gives this */
     struct longest_walk *walk;
-    struct thread_fold *watch;
     uint32_t thread;
 };
 
@@ -91,31 +90,10 @@ static void *thread(void *self, unsigned lane, uint32_t thread)
     (void)lane;
     part->walk = self;
     part->thread = thread;
-    part->watcher = (struct thread_watcher){
+    part->watched.watcher = (struct thread_watcher){
         .occurrence = keep, .signatures = class_table__has_parts(part->walk->table)};
-    part->watch = thread_watch__start(part->walk->table, thread, &part->watcher);
+    part->watched.watch = thread_watch__start(part->walk->table, thread, &part->watched.watcher);
     return part;
-}
-
-static void event(void *part, const struct event *event)
-{
-    thread_watch__event(((struct longest_part *)part)->watch, event);
-}
-
-static void events(void *part, struct event_words *words)
-{
-    thread_watch__functions(((struct longest_part *)part)->watch, words);
-}
-
-static void end(void *part)
-{
-    thread_watch__end(((struct longest_part *)part)->watch);
-}
-
-static void join(void *self, uint32_t thread, void *part)
-{
-    (void)self, (void)thread;
-    free(part);
 }
 
 /* ---- the result ------------------------------------------------------------------------------ */
@@ -181,10 +159,10 @@ const struct analysis longest_analysis = {
     .walk = WALK_IN_ORDER,
     .start = start,
     .thread = thread,
-    .event = event,
-    .events = events,
-    .end = end,
-    .join = join,
+    .event = watched_part__event,
+    .events = watched_part__events,
+    .end = watched_part__end,
+    .join = watched_part__free,
     .finish = finish,
     .free = free_longest,
 };

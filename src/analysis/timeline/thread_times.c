@@ -19,9 +19,8 @@ struct thread_times_walk {
 
 /* One thread's. */
 struct thread_times_part {
-    struct thread_watcher watcher; /* first: the watch gives this */
+    struct watched_part watched; /* first: the watch gives this */
     struct thread_times_walk *walk;
-    struct thread_fold *watch;
     struct thread_states *states;
     uint32_t thread;
     bool is_over;             /* what is told now has no end of its own */
@@ -48,11 +47,12 @@ static struct extremes *extremes_of(struct thread_times_walk *walk, uint32_t num
 static void keep_longest(struct thread_times_part *part, struct class_entry *entry,
                          const struct fold_occurrence *occurrence)
 {
-    uint32_t number = class_entry__number(watcher__class(&part->watcher, part->walk->table, entry));
+    uint32_t number =
+        class_entry__number(watcher__class(&part->watched.watcher, part->walk->table, entry));
     if (number == CLASS_NOT_NUMBERED)
         return;
     const struct extreme one = {.key = occurrence->duration,
-                                .start = part->watcher.entered,
+                                .start = part->watched.watcher.entered,
                                 .duration = occurrence->duration,
                                 .thread = part->thread};
     extremes__offer(extremes_of(part->walk, number), &one);
@@ -70,7 +70,7 @@ static void tell_wait(struct thread_times_part *part, const struct class_entry *
                       const struct fold_occurrence *occurrence)
 {
     unsigned state = state_of(part->walk, entry);
-    uint64_t begin_ns = since_start(part, part->watcher.entered);
+    uint64_t begin_ns = since_start(part, part->watched.watcher.entered);
     thread_states__add_wait(part->states, state, begin_ns, since_start(part, occurrence->end),
                             entry->what.at.kind == CLASS_YIELD);
     if (part->is_over) {
@@ -143,10 +143,11 @@ static void *thread(void *self, unsigned lane, uint32_t thread)
         since_start(part, trace__thread_at(walk->trace, thread)->start_tick), walk->most);
     part->states->knows_cpu = row_of(part)->has_kernel;
     part->unfinished_from = UINT64_MAX;
-    part->watcher = (struct thread_watcher){.occurrence = occurrence,
-                                            .unfinished = true,
-                                            .signatures = class_table__has_parts(walk->table)};
-    part->watch = thread_watch__start(walk->table, thread, &part->watcher);
+    part->watched.watcher =
+        (struct thread_watcher){.occurrence = occurrence,
+                                .unfinished = true,
+                                .signatures = class_table__has_parts(walk->table)};
+    part->watched.watch = thread_watch__start(walk->table, thread, &part->watched.watcher);
     return part;
 }
 
@@ -160,12 +161,7 @@ static void event(void *self, const struct event *event)
         if (off.type == OFF_CPU_BLOCKED || off.type == OFF_CPU_PREEMPTED)
             thread_states__add(part->states, COMPONENT_RUNNABLE, runnable_ns, end_ns);
     }
-    thread_watch__event(part->watch, event);
-}
-
-static void events(void *self, struct event_words *words)
-{
-    thread_watch__functions(((struct thread_times_part *)self)->watch, words);
+    thread_watch__event(part->watched.watch, event);
 }
 
 /* A thread that was in a wait when the trace ended waited on, as in the profile. */
@@ -191,14 +187,8 @@ static void end(void *self)
     struct thread_times_part *part = self;
     part->is_over = true;
     part->states->knows_cpu = false; /* what it did since then, the kernel has not told */
-    thread_watch__end(part->watch);
+    thread_watch__end(part->watched.watch);
     end_life(part);
-}
-
-static void join(void *self, uint32_t thread, void *part)
-{
-    (void)self, (void)thread;
-    free(part);
 }
 
 /* ---- the result ------------------------------------------------------------------------------ */
@@ -257,9 +247,9 @@ const struct analysis thread_times_analysis = {
     .start = start,
     .thread = thread,
     .event = event,
-    .events = events,
+    .events = watched_part__events,
     .end = end,
-    .join = join,
+    .join = watched_part__free,
     .finish = finish,
     .free = free_thread_times,
 };

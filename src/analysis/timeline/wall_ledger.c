@@ -2,12 +2,13 @@
 
 #include "analysis/events/spans.h"
 #include "analysis/events/time_off_cpu.h"
+#include "analysis/memory/sharing.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW_STATES (THREAD_STATES + 1)
+#define ROW_STATES WALL_STATES
 #define PIECES_PENDING 65536u /* of a thread: an older one is in no wait that is still open */
 
 /* Who has an instant: the first of these of whom one is there. */
@@ -23,8 +24,9 @@ struct wall_entry {
 
 /* Of a thread's time on a CPU that part is the class's own. */
 struct own_part {
-    uint32_t thread, class;
+    uint32_t thread, class; /* or WALL_NO_CLASS: what is shared in code of none */
     double part;
+    double shared[2]; /* of all of it, in part: by false sharing, by true */
 };
 
 struct wall_walk {
@@ -42,6 +44,9 @@ struct wall_walk {
     struct vec touched;     /* uint64_t */
     double *own_ns;         /* by place, of one thread; zeroes but for those of functions */
     struct vec own_touched; /* uint32_t */
+    struct vec shared;      /* struct shared_sample, by thread, then by time */
+    bool *claimed;          /* which of these some occurrence has */
+    double (*shared_ns)[2]; /* by place, as own_ns */
 };
 
 /* What a thread did from then to then that is not working. */
@@ -223,6 +228,29 @@ static void tell_wait(struct wall_part *part, const struct class_entry *entry,
     }
 }
 
+/* Of such calls hardly a sample meets one that is recorded. */
+static bool is_drawn(const struct profile *profile, uint32_t place)
+{
+    const struct profile_class *class = VEC_AT(&profile->classes, struct profile_class, place);
+    return class->what.at.kind == CLASS_CALL && class->recorded < class->count;
+}
+
+/* What is shared in an occurrence is that of the innermost one, which ends first. */
+static void claim(struct wall_part *part, uint64_t from, uint64_t to, double shared_ns[2])
+{
+    struct wall_walk *walk = part->walk;
+    size_t first =
+        VEC_FIRST(at, &walk->shared, struct shared_sample,
+                  at->thread > part->thread || (at->thread == part->thread && at->tick >= from));
+    for (size_t i = first; i < walk->shared.count; i++) {
+        const struct shared_sample *at = VEC_AT(&walk->shared, struct shared_sample, i);
+        if (at->thread != part->thread || at->tick >= to)
+            break;
+        shared_ns[!at->is_false] += walk->claimed[i] ? 0 : at->lost_ns;
+        walk->claimed[i] = true;
+    }
+}
+
 static void tell_code(struct wall_part *part, struct class_entry *entry,
                       const struct fold_occurrence *occurrence)
 {
@@ -234,6 +262,8 @@ static void tell_code(struct wall_part *part, struct class_entry *entry,
     if (walk->own_ns[place] == 0 && ns > 0)
         vec__push(&walk->own_touched, &place);
     walk->own_ns[place] += ns;
+    if (ns > 0 && !is_drawn(walk->profile, place))
+        claim(part, occurrence->start, occurrence->end, walk->shared_ns[place]);
 }
 
 static void occurrence(struct thread_watcher *watcher, struct class_entry *entry,
@@ -278,20 +308,24 @@ static void *start(struct run *run)
         return NULL;
     struct wall_walk *walk = memory__zeroed(1, sizeof *walk);
     size_t rows = (profile->classes.count + 1) * ROW_STATES;
-    *walk = (struct wall_walk){.trace = run->trace,
-                               .profile = profile,
-                               .findings = findings,
-                               .table = profile__table(profile),
-                               .places = places_of(profile),
-                               .bucket_ns = bucket_ns_for(profile, threads),
-                               .row_count = rows,
-                               .lives_ns = memory__zeroed(rows + threads, sizeof(uint64_t)),
-                               .entries = VEC_OF(struct wall_entry),
-                               .own = VEC_OF(struct own_part),
-                               .in_bucket = memory__zeroed(rows + threads, sizeof(uint64_t)),
-                               .touched = VEC_OF(uint64_t),
-                               .own_ns = memory__zeroed(profile->classes.count, sizeof(double)),
-                               .own_touched = VEC_OF(uint32_t)};
+    *walk = (struct wall_walk){
+        .trace = run->trace,
+        .profile = profile,
+        .findings = findings,
+        .table = profile__table(profile),
+        .places = places_of(profile),
+        .bucket_ns = bucket_ns_for(profile, threads),
+        .row_count = rows,
+        .lives_ns = memory__zeroed(rows + threads, sizeof(uint64_t)),
+        .entries = VEC_OF(struct wall_entry),
+        .own = VEC_OF(struct own_part),
+        .in_bucket = memory__zeroed(rows + threads, sizeof(uint64_t)),
+        .touched = VEC_OF(uint64_t),
+        .own_ns = memory__zeroed(profile->classes.count, sizeof(double)),
+        .own_touched = VEC_OF(uint32_t),
+        .shared_ns = memory__zeroed(profile->classes.count + 1, sizeof *walk->shared_ns),
+        .shared = sharings__samples(run__result(run, &sharings_analysis), run->trace)};
+    walk->claimed = memory__zeroed(walk->shared.count + 1, sizeof(bool));
     return walk;
 }
 
@@ -343,20 +377,72 @@ static void wait_on(struct wall_part *part)
                  part->unfinished_from, part->end_ns, false);
 }
 
+/* Of a part of the thread's time: no more than that. Takes shared_ns, which is zeroes then. */
+static struct own_part own_part_of(uint32_t thread, uint32_t class, double part, double all_ns,
+                                   double shared_ns[2])
+{
+    struct own_part own = {thread, class, part, {0}};
+    double shared = all_ns > 0 ? (shared_ns[0] + shared_ns[1]) / all_ns : 0;
+    double most = shared > part ? part / shared : 1;
+    for (int i = 0; i < 2; i++) {
+        own.shared[i] = all_ns > 0 ? shared_ns[i] / all_ns * most : 0;
+        shared_ns[i] = 0;
+    }
+    return own;
+}
+
+/* What is left beside code of which no call was recorded was in calls that are drawn: as long as
+ * they ran. own: of the thread, from first on. */
+static void give_to_drawn(struct wall_walk *walk, size_t first, const double shared[2])
+{
+    double drawn = 0;
+    for (size_t i = first; i < walk->own.count; i++) {
+        const struct own_part *own = VEC_AT(&walk->own, struct own_part, i);
+        drawn += is_drawn(walk->profile, own->class) ? own->part : 0;
+    }
+    double most = shared[0] + shared[1] > drawn ? drawn / (shared[0] + shared[1]) : 1;
+    for (size_t i = first; drawn > 0 && i < walk->own.count; i++) {
+        struct own_part *own = VEC_AT(&walk->own, struct own_part, i);
+        for (int k = 0; k < 2 && is_drawn(walk->profile, own->class); k++)
+            own->shared[k] += shared[k] * most * own->part / drawn;
+    }
+}
+
+/* What no occurrence has: first in code of which no call was recorded. */
+static void keep_unclaimed(struct wall_part *part, size_t first, double all_ns, double left)
+{
+    struct wall_walk *walk = part->walk;
+    double shared_ns[2] = {0}, rest[2];
+    claim(part, 0, UINT64_MAX, shared_ns);
+    if (!(shared_ns[0] + shared_ns[1] > 0) || !(all_ns > 0))
+        return;
+    for (int i = 0; i < 2; i++)
+        rest[i] = shared_ns[i] / all_ns;
+    struct own_part own =
+        own_part_of(part->thread, WALL_NO_CLASS, left > 0 ? left : 0, all_ns, shared_ns);
+    for (int i = 0; i < 2; i++)
+        rest[i] -= own.shared[i];
+    give_to_drawn(walk, first, rest);
+    vec__push(&walk->own, &own);
+}
+
 /* What of the thread's time on a CPU each class has: more than that time is none. */
 static void keep_own(struct wall_part *part)
 {
     struct wall_walk *walk = part->walk;
     double all_ns = (double)walk->lives_ns[walk->row_count + part->thread], sum_ns = 0;
+    size_t first = walk->own.count;
     VEC_EACH (place, &walk->own_touched, uint32_t)
         sum_ns += walk->own_ns[*place];
     all_ns = sum_ns > all_ns ? sum_ns : all_ns;
     VEC_EACH (place, &walk->own_touched, uint32_t) {
-        vec__push(&walk->own,
-                  &(struct own_part){part->thread, *place, walk->own_ns[*place] / all_ns});
+        struct own_part own = own_part_of(part->thread, *place, walk->own_ns[*place] / all_ns,
+                                          all_ns, walk->shared_ns[*place]);
+        vec__push(&walk->own, &own);
         walk->own_ns[*place] = 0;
     }
     walk->own_touched.count = 0;
+    keep_unclaimed(part, first, all_ns, all_ns > 0 ? 1 - sum_ns / all_ns : 0);
 }
 
 static void end(void *self)
@@ -404,9 +490,8 @@ static double share_out(const struct wall_entry *entries, size_t count, double l
 
 static uint64_t bucket_length(const struct wall_walk *walk, uint64_t bucket)
 {
-    uint64_t begin = bucket * walk->bucket_ns, end = begin + walk->bucket_ns;
-    uint64_t wall_ns = walk->profile->wall_ns;
-    return (end < wall_ns ? end : wall_ns) - begin;
+    uint64_t left_ns = walk->profile->wall_ns - bucket * walk->bucket_ns;
+    return left_ns < walk->bucket_ns ? left_ns : walk->bucket_ns;
 }
 
 /* By row, then by thread. free() it. */
@@ -417,7 +502,8 @@ static double *share_wall(struct wall_walk *walk, size_t rows)
     size_t at = 0, count = walk->entries.count;
     vec__sort(&walk->entries, by_bucket);
     entries = walk->entries.items;
-    for (uint64_t bucket = 0; bucket * walk->bucket_ns < walk->profile->wall_ns; bucket++) {
+    const uint64_t buckets = walk->profile->wall_ns ? bucket_at(walk, UINT64_MAX) + 1 : 0;
+    for (uint64_t bucket = 0; bucket < buckets; bucket++) {
         double left_ns = (double)bucket_length(walk, bucket);
         while (at < count && entries[at].bucket == bucket) {
             size_t end = at;
@@ -444,7 +530,11 @@ static void divide_working(const struct wall_walk *walk, double *ns)
         ns[rest] += left[thread];
     VEC_EACH (own, &walk->own, struct own_part) {
         double own_ns = left[own->thread] * own->part;
-        ns[row_of_state(COMPONENT_RUNNING, own->class)] += own_ns;
+        double false_ns = left[own->thread] * own->shared[0];
+        double true_ns = left[own->thread] * own->shared[1];
+        ns[row_of_state(COMPONENT_RUNNING, own->class)] += own_ns - false_ns - true_ns;
+        ns[row_of_state(WALL_FALSE_SHARING, own->class)] += false_ns;
+        ns[row_of_state(WALL_TRUE_SHARING, own->class)] += true_ns;
         ns[rest] -= own_ns;
     }
     memset(left, 0, threads * sizeof *left);
@@ -524,6 +614,9 @@ static void *finish_walk(void *self)
     vec__free(&walk->own);
     vec__free(&walk->touched);
     vec__free(&walk->own_touched);
+    vec__free(&walk->shared);
+    free(walk->claimed);
+    free(walk->shared_ns);
     free(walk->lives_ns);
     free(walk->in_bucket);
     free(walk->own_ns);
@@ -540,7 +633,7 @@ static void free_ledger(void *result)
 
 const struct analysis wall_ledger_analysis = {
     .name = "wall_ledger",
-    .after = (const struct analysis *const[]){&findings_analysis, NULL},
+    .after = (const struct analysis *const[]){&findings_analysis, &sharings_analysis, NULL},
     .walk = WALK_IN_ORDER,
     .start = start,
     .thread = thread,

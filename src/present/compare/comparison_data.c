@@ -12,7 +12,7 @@
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 struct change_cells {
-    char *name;
+    char *name, *was;
     double before, after, change, least, most, chance;
     bool is_shown;
     int64_t lives_before, lives_after, lives_change;
@@ -31,6 +31,8 @@ static const struct column change_columns[] = {
                  "of the lives of all threads"),
     COLUMN_KEYED("lives_after_ns", change_cells, lives_after, NULL, "ns", "likewise"),
     COLUMN_KEYED("lives_change_ns", change_cells, lives_change, NULL, "ns", "after less before"),
+    COLUMN_KEYED("renamed_from", change_cells, was, NULL, "",
+                 "what its function was called before, perhaps"),
 };
 static const struct table changes_table =
     TABLE(change_cells, "changes", "a row a row of either side", change_columns);
@@ -50,6 +52,10 @@ static void add_cells(struct table_rows *rows, const struct comparison_row *row)
                                    .lives_change = (int64_t)(row->lives_after - row->lives_before)};
     cells->name = memory__text(row->label);
     table_rows__keep(rows, cells->name);
+    if (row->was)
+        cells->was = memory__text(row->was);
+    if (row->was)
+        table_rows__keep(rows, cells->was);
 }
 
 static struct table_rows change_rows(const struct runs_comparison *comparison)
@@ -120,6 +126,52 @@ static struct table_rows checks_of_root(const void *root)
     return rows;
 }
 
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+struct phase_pair_cells {
+    const char *loop;
+    uint64_t before, after; /* from 1 */
+    uint64_t iterations_before, iterations_after, threads_before, threads_after;
+    uint64_t median_before_ns, median_after_ns;
+};
+static const struct table phase_table =
+    OBJECT(phase_pair_cells,
+           FIELDS(phase_pair_cells, loop, before, after, iterations_before, iterations_after,
+                  threads_before, threads_after, median_before_ns, median_after_ns));
+
+static void fill_phase(struct phase_pair_cells *cells, const struct compared_phases *phases,
+                       const struct phase_pair *pair)
+{
+    *cells = (struct phase_pair_cells){NULL,       UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
+                                       UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    if (pair->before != PHASE_NONE) {
+        const struct told_phase *was = VEC_AT(&phases->before, struct told_phase, pair->before);
+        cells->loop = was->text;
+        cells->before = pair->before + 1;
+        cells->iterations_before = was->iterations;
+        cells->threads_before = was->threads;
+        cells->median_before_ns = was->median_ns;
+    }
+    if (pair->after != PHASE_NONE) {
+        const struct told_phase *is = VEC_AT(&phases->after, struct told_phase, pair->after);
+        cells->loop = is->text;
+        cells->after = pair->after + 1;
+        cells->iterations_after = is->iterations;
+        cells->threads_after = is->threads;
+        cells->median_after_ns = is->median_ns;
+    }
+}
+
+static struct table_rows phases_of_root(const void *root)
+{
+    const struct compared_phases *phases = ((const struct comparison_root *)root)->view->phases;
+    struct table_rows rows = table_rows__of(phases ? &phase_table : NULL);
+    if (phases)
+        VEC_EACH (pair, &phases->pairs, struct phase_pair)
+            fill_phase(table_rows__add(&rows), phases, pair);
+    return rows;
+}
+
 static const struct table root_table =
     OBJECT(comparison_root, FIELD_SCHEMA("heurt.compare/1"),
            FIELDS(comparison_root, verdict, sentence, explanation, table, column, unit),
@@ -136,9 +188,9 @@ static const struct table root_table =
            FIELD("because_of_other_programs", comparison_root, is_of_others),
            FIELD("adds_up", comparison_root, adds_up), FIELD_LIST("before", runs_before),
            FIELD_LIST("after", runs_after), FIELD_LIST("rows", rows_of_root),
-           FIELD_LIST("checks", checks_of_root));
+           FIELD_LIST("phases", phases_of_root), FIELD_LIST("checks", checks_of_root));
 
-static void put_json(const struct comparison_view *view, const struct style *style, FILE *out)
+struct json_object *comparison_document__new(const struct comparison_view *view)
 {
     const struct runs_comparison *comparison = view->comparison;
     const struct comparison_row *whole = &comparison->whole;
@@ -161,10 +213,16 @@ static void put_json(const struct comparison_view *view, const struct style *sty
                                          .are_pairs = comparison->are_pairs,
                                          .is_of_others = comparison->is_of_others,
                                          .adds_up = comparison->adds_up};
-    (void)style;
-    document__put(&root_table, &root, out);
+    struct json_object *document = document__new(&root_table, &root);
     free(sentence);
     free(explanation);
+    return document;
+}
+
+static void put_json(const struct comparison_view *view, const struct style *style, FILE *out)
+{
+    (void)style;
+    json__put(comparison_document__new(view), out);
 }
 
 const struct comparison_presenter comparison_json = {put_json};
@@ -181,16 +239,6 @@ const struct comparison_presenter comparison_csv = {put_csv};
 
 #define MARKDOWN_ROWS_MOST 10
 
-/* Names come from the program: nothing in them is markup, nor ends a cell. */
-static void put_plain(FILE *out, const char *text)
-{
-    for (; *text; text++) {
-        if (strchr("\\`*_[]<>#|~", *text))
-            fputc('\\', out);
-        fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
-    }
-}
-
 static void put_markdown_row(const struct comparison_view *view, const struct comparison_row *row,
                              const char *mark, FILE *out)
 {
@@ -198,7 +246,7 @@ static void put_markdown_row(const struct comparison_view *view, const struct co
     char *after = figure__format(view->value, row->after);
     char *change = figure__signed(view->value, row->after - row->before);
     fputs("| ", out);
-    put_plain(out, row->label);
+    markdown__put_plain(row->told ? row->told : row->label, out);
     fprintf(out, " | %s | %s | %s%s |\n", before, after, change, mark);
     free(before);
     free(after);
@@ -233,18 +281,20 @@ static void put_markdown(const struct comparison_view *view, const struct style 
     struct vec notes = comparison__notes(view);
     (void)style;
     fputs("**", out);
-    put_plain(out, sentence);
+    markdown__put_plain(sentence, out);
     fputs("**\n", out);
     if (why) {
         fputs("\nWhat makes it: ", out);
-        put_plain(out, why);
+        markdown__put_plain(why, out);
         fputs(".\n", out);
     }
     fputc('\n', out);
     put_markdown_rows(view, out);
     fputc('\n', out);
-    VEC_EACH (text, &notes, char *)
-        fprintf(out, "%s\n", *text);
+    VEC_EACH (text, &notes, char *) {
+        markdown__put_plain(*text, out);
+        fputc('\n', out);
+    }
     checks__put_markdown(view->checks, out);
     texts__free(&notes);
     free(sentence);

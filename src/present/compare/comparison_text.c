@@ -46,7 +46,7 @@ static void put_row(struct grid *grid, const struct comparison_view *view,
                     const struct comparison_row *row, bool is_doubted, enum ink ink)
 {
     double change = row->after - row->before;
-    grid__take(grid, memory__text(row->label), ink);
+    grid__take(grid, memory__text(row->told ? row->told : row->label), ink);
     grid__cell(grid, figure__format(view->value, row->before), INK_PLAIN);
     grid__cell(grid, figure__format(view->value, row->after), INK_PLAIN);
     grid__cell(grid, figure__signed(view->value, change), ink);
@@ -140,6 +140,7 @@ static void put(const struct comparison_view *view, const struct style *style, F
                         memory__format("%s of the table %s: %s", view->value->key, view->table,
                                        view->value->help));
     put_rows(view, style, out);
+    compared_phases__put(view->phases, style, out);
     put_notes(view, style, out);
     checks__put_text(view->checks, style, out);
 }

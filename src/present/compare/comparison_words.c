@@ -10,6 +10,7 @@
 #define EXPLAINED_MOST 4    /* rows in the sentence */
 #define EXPLAINED_FROM 0.05 /* of the largest change */
 #define RUNS_NEEDED 5       /* a side; shift.h */
+#define RENAMES_MOST 5
 
 char *part__format(double part)
 {
@@ -157,7 +158,7 @@ char *comparison__explanation(const struct runs_comparison *comparison)
         double change = rows[i].after - rows[i].before;
         if (fabs(change) < EXPLAINED_FROM * largest)
             break;
-        text = append_change(text, rows[i].label, change);
+        text = append_change(text, rows[i].told ? rows[i].told : rows[i].label, change);
         rest -= change;
     }
     if (i < comparison->rows.count)
@@ -181,6 +182,51 @@ static bool has_doubts(const struct runs_comparison *comparison)
     return false;
 }
 
+static bool is_named(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+    return at && (!at[strlen(name)] || at[strlen(name)] == ',');
+}
+
+/* "f → g, h → k": each once; what stands behind the last line of a key is the function. free() it.
+ */
+static char *renames_text(const struct runs_comparison *comparison)
+{
+    char *text = memory__text("");
+    unsigned count = 0;
+    VEC_EACH (row, &comparison->rows, struct comparison_row) {
+        if (!row->was)
+            continue;
+        const char *line = strrchr(row->key, '\n');
+        char *one = memory__format("%s → %s", row->was, line ? line + 1 : row->key);
+        if (!is_named(text, one) && count++ < RENAMES_MOST)
+            text = text__join(text, ", ", one);
+        free(one);
+    }
+    return text;
+}
+
+#define HEURT "heurt"
+
+/* Of "Chrome JSON: no locks, …" what stands before the colon. */
+static int name_length(const char *recorder)
+{
+    return (int)strcspn(recorder ? recorder : HEURT, ":");
+}
+
+/* What one tool does not tell looks as if it had gone. */
+static void note_recorders(const struct comparison_view *view, struct vec *notes)
+{
+    const char *before = VEC_AT(view->before, struct run_figures, 0)->imported;
+    const char *after = VEC_AT(view->after, struct run_figures, 0)->imported;
+    if (strcmp(before ? before : "", after ? after : "") != 0)
+        note(notes,
+             memory__format("Before was recorded by %.*s, after by %.*s: what one of them does "
+                            "not tell is no difference.",
+                            name_length(before), before ? before : HEURT, name_length(after),
+                            after ? after : HEURT));
+}
+
 struct vec comparison__notes(const struct comparison_view *view)
 {
     const struct runs_comparison *comparison = view->comparison;
@@ -193,6 +239,16 @@ struct vec comparison__notes(const struct comparison_view *view)
     if (!is_few && !comparison->are_pairs)
         note(&notes, memory__text("The runs were not made in turns: a machine that became slower "
                                   "meanwhile looks like a slower program."));
+    char *renames = renames_text(comparison);
+    if (*renames)
+        note(&notes,
+             memory__format("Perhaps renamed, by who calls them and whom they call: %s.", renames));
+    free(renames);
+    struct vec of_phases = compared_phases__notes(view->phases);
+    VEC_EACH (text, &of_phases, char *)
+        note(&notes, *text);
+    vec__free(&of_phases);
+    note_recorders(view, &notes);
     if (comparison->common == 0 && comparison->rows.count)
         note(&notes, memory__text("No row is on both sides: are these runs of one program?"));
     return notes;

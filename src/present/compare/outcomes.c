@@ -23,12 +23,26 @@ void checks__put_text(const struct vec *checks, const struct style *style, FILE 
     }
 }
 
+/* Names come from the program: nothing in them is markup, nor ends a cell. */
+void markdown__put_plain(const char *text, FILE *out)
+{
+    for (; *text; text++) {
+        if (strchr("\\`*_[]<>#|~", *text))
+            fputc('\\', out);
+        fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
+    }
+}
+
 void checks__put_markdown(const struct vec *checks, FILE *out)
 {
     if (checks->count)
         fputc('\n', out);
-    VEC_EACH (check, checks, struct checked)
-        fprintf(out, "- %s: %s\n", check_outcome__name(check->outcome), check->sentence);
+    VEC_EACH (check, checks, struct checked) {
+        bool fails = check->outcome == CHECK_FAILS;
+        fprintf(out, fails ? "- **%s**: " : "- %s: ", check_outcome__name(check->outcome));
+        markdown__put_plain(check->sentence, out);
+        fputc('\n', out);
+    }
 }
 
 /* ---- JUnit ----------------------------------------------------------------------------------- */

@@ -37,15 +37,20 @@ enum field {
     FIELD_WAITED,  /* since when others wait, before the event */
     FIELD_TOOK,    /* ticks of the call */
     FIELD_INITIAL, /* a barrier's parties, a semaphore's value */
+    FIELD_OPENMP,  /* a figure that depends on what begins or ends */
+    FIELD_PAIR,    /* two numbers of MPI */
+    FIELD_BYTES,
 };
+
+#define FIELDS_MOST 4
 
 /* Fields of the enter or point event; a leave has at most its result. */
 struct field_shape {
     const char *object; /* what POINTER, NS, NUMBER, TICKS and OFF are called */
-    enum field fields[3];
+    enum field fields[FIELDS_MOST];
 };
 
-static const struct field_shape shapes[HEURT_EVENT_LOCK_HELD + 1] = {
+static const struct field_shape shapes[HEURT_EVENT_MESSAGE_RANK + 1] = {
     [HEURT_EVENT_THREAD_START] = {"pthread", {FIELD_POINTER, FIELD_CREATOR, FIELD_CODE}},
     [HEURT_EVENT_THREAD_END] = {"", {FIELD_CPU, FIELD_RUNNABLE}},
     [HEURT_EVENT_LOCK_WAIT] = {"lock", {FIELD_SITE, FIELD_POINTER}},
@@ -77,7 +82,18 @@ static const struct field_shape shapes[HEURT_EVENT_LOCK_HELD + 1] = {
     [HEURT_EVENT_INSTRUCTIONS] = {"retired", {FIELD_NUMBER}},
     [HEURT_EVENT_INITIALISED] = {"object", {FIELD_SITE, FIELD_POINTER, FIELD_INITIAL}},
     [HEURT_EVENT_MEMORY_MAP] = {"address", {FIELD_SITE, FIELD_POINTER, FIELD_SIZE}},
+    [HEURT_EVENT_ALLOCATED] = {"address", {FIELD_SITE, FIELD_POINTER, FIELD_SIZE}},
+    [HEURT_EVENT_FREED] = {"address", {FIELD_POINTER}},
     [HEURT_EVENT_CHANNEL] = {"in", {FIELD_DESCRIPTOR, FIELD_POINTER, FIELD_OUT}},
+    [HEURT_EVENT_OPENMP_BEGIN] = {"", {FIELD_SITE, FIELD_OPENMP, FIELD_OPENMP}},
+    [HEURT_EVENT_OPENMP_END] = {"", {FIELD_SITE, FIELD_TOOK, FIELD_OPENMP, FIELD_OPENMP}},
+    [HEURT_EVENT_MESSAGE_CALL] = {"communicator", {FIELD_SITE, FIELD_NUMBER, FIELD_BYTES}},
+    [HEURT_EVENT_MESSAGE_SENT] = {"", {FIELD_PAIR, FIELD_PAIR, FIELD_BYTES}},
+    [HEURT_EVENT_MESSAGE_AWAITED] = {"", {FIELD_PAIR, FIELD_PAIR, FIELD_BYTES}},
+    [HEURT_EVENT_MESSAGE_DONE] = {"", {FIELD_PAIR, FIELD_PAIR, FIELD_BYTES}},
+    [HEURT_EVENT_MESSAGE_COLLECTIVE] = {"", {FIELD_PAIR, FIELD_PAIR, FIELD_BYTES}},
+    [HEURT_EVENT_MESSAGE_COMMUNICATOR] = {"connected", {FIELD_PAIR, FIELD_PAIR, FIELD_NUMBER}},
+    [HEURT_EVENT_MESSAGE_RANK] = {"", {FIELD_PAIR, FIELD_PAIR}},
 };
 
 static const char *lock_kind(uint32_t how)
@@ -90,6 +106,16 @@ static const char *lock_kind(uint32_t how)
         [HEURT_LOCK_STREAM] = "FILE",          [HEURT_LOCK_FILE] = "file",
     };
     return how < sizeof kinds / sizeof kinds[0] && kinds[how] ? kinds[how] : "?";
+}
+
+static const char *allocation_kind(uint32_t how)
+{
+    static const char *const kinds[] = {
+        [HEURT_ALLOCATION_MALLOC] = "malloc",   [HEURT_ALLOCATION_CALLOC] = "calloc",
+        [HEURT_ALLOCATION_REALLOC] = "realloc", [HEURT_ALLOCATION_NEW] = "new",
+        [HEURT_ALLOCATION_MMAP] = "mmap",       [HEURT_ALLOCATION_NAMED] = "named",
+    };
+    return how < sizeof kinds / sizeof kinds[0] ? kinds[how] : "?";
 }
 
 static const char *object_kind(uint32_t how)
@@ -148,6 +174,8 @@ struct event_title event__title(const struct shown_thread *thread, uint32_t id,
     if (payload && even == HEURT_EVENT_SLEEP)
         return (struct event_title){sleep__name(HEURT_SLEEP_CALL(*payload)),
                                     how & HEURT_SLEEP_POLLS ? "again and again" : ""};
+    if (payload && even == HEURT_EVENT_MESSAGE_CALL)
+        return (struct event_title){message_call__name(how), ""};
     if (payload && even == HEURT_EVENT_MEMORY_MAP)
         return (struct event_title){memory_map__name(how), ""};
     if (payload && even >= HEURT_EVENT_LOCK_WAIT && even <= HEURT_EVENT_LOCK_RELEASED)
@@ -156,6 +184,10 @@ struct event_title event__title(const struct shown_thread *thread, uint32_t id,
         return (struct event_title){name, how ? "broadcast" : "signal"};
     if (payload && even == HEURT_EVENT_INITIALISED)
         return (struct event_title){name, object_kind(how)};
+    if (payload && even == HEURT_EVENT_ALLOCATED)
+        return (struct event_title){name, allocation_kind(HEURT_ALLOCATION_KIND(*payload))};
+    if (payload && (even == HEURT_EVENT_OPENMP_BEGIN || even == HEURT_EVENT_OPENMP_END))
+        return (struct event_title){name, openmp__name(how)};
     if (payload && even == HEURT_EVENT_OFF_CPU)
         return (struct event_title){name, off_kind(how)};
     if (payload && even == HEURT_EVENT_FAULT)
@@ -295,6 +327,71 @@ static void put_kernel_field(const struct shown_trace *shown, const struct field
     }
 }
 
+/* What the two figures of an event of OpenMP are called; NULL: nothing. */
+static const char *openmp_figure(bool is_end, enum heurt_openmp what, unsigned figure)
+{
+    static const char *const begins[][2] = {
+        [HEURT_OPENMP_REGION] = {"region", "threads"},
+        [HEURT_OPENMP_BODY] = {"region", "threads"},
+        [HEURT_OPENMP_LOOP] = {"chunk", "iterations"},
+    };
+    static const char *const ends[][2] = {
+        [HEURT_OPENMP_LOOP] = {"chunks", "iterations"},
+        [HEURT_OPENMP_CHUNK] = {"iterations", "first"},
+        [HEURT_OPENMP_BARRIER] = {"idle", NULL},
+        [HEURT_OPENMP_TASK_MADE] = {"tasks", NULL},
+        [HEURT_OPENMP_TASK] = {"tasks", "of_others"},
+        [HEURT_OPENMP_TASKWAIT] = {"idle", "waits"},
+        [HEURT_OPENMP_CANCEL] = {"construct", NULL},
+        [HEURT_OPENMP_ENTERED] = {"entries", NULL},
+    };
+    size_t known = is_end ? sizeof ends / sizeof *ends : sizeof begins / sizeof *begins;
+    return (unsigned)what < known ? (is_end ? ends : begins)[what][figure] : NULL;
+}
+
+static void put_openmp(const struct shown_trace *shown, const struct event *event,
+                       const struct fields *fields, size_t index)
+{
+    bool is_end = event->id == HEURT_EVENT_OPENMP_END;
+    unsigned figure = (unsigned)index - (is_end ? 2 : 1);
+    enum heurt_openmp what = HEURT_SITE_HOW(event->payload[0]);
+    const char *name = openmp_figure(is_end, what, figure);
+    uint64_t word = event->payload[index];
+    if (!name)
+        return;
+    if (strcmp(name, "idle") == 0) {
+        put_known_ns(fields, name, shown_trace__duration_ns(shown, word));
+    } else if (what == HEURT_OPENMP_BODY && figure == 1) {
+        fields__number(fields, "number", NULL, word >> 32);
+        fields__number(fields, name, NULL, (uint32_t)word);
+    } else if (what == HEURT_OPENMP_LOOP && !is_end && figure == 0) {
+        fields__number(fields, "schedule", NULL, HEURT_SITE_HOW(word));
+        fields__number(fields, name, NULL, HEURT_SITE_ADDRESS(word));
+    } else {
+        fields__number(fields, name, NULL, word);
+    }
+}
+
+#define PAIR_OF(event) ((HEURT_EVENT_MESSAGE_##event - HEURT_EVENT_MESSAGE_SENT) / 2)
+
+/* The two numbers of a word of MPI's events; what is any is left out. */
+static void put_pair(const struct fields *fields, uint32_t id, size_t index, uint64_t word)
+{
+    static const char *const pairs[][2][2] = {
+        [0] = {{"request", "communicator"}, {"to", "tag"}}, /* SENT */
+        [PAIR_OF(AWAITED)] = {{"request", "communicator"}, {"from", "tag"}},
+        [PAIR_OF(DONE)] = {{"request", "cancelled"}, {"from", "tag"}},
+        [PAIR_OF(COLLECTIVE)] = {{"request", "communicator"}, {"root", "call"}},
+        [PAIR_OF(COMMUNICATOR)] = {{"size", "communicator"}, {"own", "first"}},
+        [PAIR_OF(RANK)] = {{"rank", "ranks"}, {"library", "threads"}},
+    };
+    const char *const *names = pairs[(id - HEURT_EVENT_MESSAGE_SENT) / 2][index];
+    uint32_t values[2] = {HEURT_MESSAGE_HIGH(word), HEURT_MESSAGE_LOW(word)};
+    for (unsigned i = 0; i < 2; i++)
+        if (values[i] != HEURT_MESSAGE_ANY)
+            fields__number(fields, names[i], NULL, values[i]);
+}
+
 static void put_creator(const struct fields *fields, uint64_t serial)
 {
     if (serial == HEURT_NO_SERIAL)
@@ -327,11 +424,18 @@ static void put_field(const struct shown_trace *shown, const struct shown_thread
     case FIELD_DESCRIPTOR:
         put_descriptor(fields, word);
         return;
+    case FIELD_PAIR:
+        put_pair(fields, event->id, index, word);
+        return;
+    case FIELD_BYTES:
+        fields__number(fields, "bytes", NULL, word);
+        return;
     case FIELD_OUT:
         fields__address(fields, "out", word);
         return;
     case FIELD_SIZE:
-        put_size(fields, HEURT_SITE_HOW(event->payload[0]), word);
+        put_size(fields, HEURT_SITE_HOW(event->payload[0]),
+                 event->id == HEURT_EVENT_ALLOCATED ? HEURT_ALLOCATION_BYTES(word) : word);
         return;
     case FIELD_NS:
         put_known_ns(fields, shape->object, word);
@@ -362,6 +466,8 @@ static void put_field(const struct shown_trace *shown, const struct shown_thread
         put_known_ns(fields, "waited", word ? shown_trace__duration_ns(shown, word) : UINT64_MAX);
         return;
     case FIELD_TOOK:
+        if (event->id == HEURT_EVENT_OPENMP_END && !word)
+            return; /* there was a begin */
         put_known_ns(fields, "took", shown_trace__duration_ns(shown, word));
         return;
     case FIELD_INITIAL:
@@ -369,6 +475,9 @@ static void put_field(const struct shown_trace *shown, const struct shown_thread
         return;
     case FIELD_STACK:
         put_stack(shown, thread, event, fields);
+        return;
+    case FIELD_OPENMP:
+        put_openmp(shown, event, fields, index);
         return;
     default:
         put_kernel_field(shown, fields, shape, shape->fields[index], word);
@@ -407,7 +516,7 @@ bool event__fields_last(const struct shown_trace *shown, const struct shown_thre
 {
     if (event->id % 2 || event->id >= HEURT_EVENT_FUNCTIONS)
         return true;
-    for (size_t i = 0; i < event->words && i < 3; i++) {
+    for (size_t i = 0; i < event->words && i < FIELDS_MOST; i++) {
         enum field field =
             event->id < sizeof shapes / sizeof shapes[0] ? shapes[event->id].fields[i] : FIELD_NONE;
         bool is_site = field == FIELD_SITE || field == FIELD_OPERATION;
@@ -429,11 +538,14 @@ void event__put_fields(const struct shown_trace *shown, const struct shown_threa
     } else if (event->id >= HEURT_EVENT_FUNCTIONS) {
         put_arguments(thread, event, fields);
     } else {
-        size_t count = event->words < 3 ? event->words : 3;
+        size_t count = event->words < FIELDS_MOST ? event->words : FIELDS_MOST;
         for (size_t i = 0; i < count && event->id < sizeof shapes / sizeof shapes[0]; i++)
             put_field(shown, thread, event, fields, i);
         if (event->id == HEURT_EVENT_LOCK_ACQUIRED && count &&
             HEURT_SITE_HOW(event->payload[0]) & HEURT_LOCK_TRIED)
             fields__number(fields, "tried", NULL, 1);
+        if (event->id == HEURT_EVENT_ALLOCATED && count &&
+            HEURT_SITE_HOW(event->payload[0]) & HEURT_ALLOCATION_DRAWN)
+            fields__number(fields, "drawn", NULL, 1);
     }
 }

@@ -14,6 +14,8 @@ static uint64_t value_of(const struct span_export *export, const struct span_sta
         return stack->wait_ns;
     if (export->of && strcmp(export->of, "lost") == 0)
         return span_stacks__lost(export->own, stack);
+    if (export->of && strcmp(export->of, "all") == 0)
+        return stack->work_ns + stack->wait_ns;
     return stack->work_ns;
 }
 
@@ -71,7 +73,7 @@ static void finish(struct span_export *export)
     span_stacks__free(export);
 }
 
-static const char *const ofs[] = {"work", "wait", "lost", NULL};
+static const char *const ofs[] = {"work", "wait", "lost", "all", NULL};
 
 const struct span_exporter exporter_folded = {
     .name = "folded", .ofs = ofs, .order = SPANS_IN_TIME, METHODS_OF_STACKS, .finish = finish};

@@ -1,12 +1,13 @@
 /* OTF2 archives, by libotf2: a location a thread, a region a label, and events that OTF2 has.
  *
  *     began, ended ──► ThreadBegin, ThreadEnd
- *     enter, leave ──► Enter, Leave; the object of a wait is its attribute "object"
- *     hold, release ─► ThreadAcquireLock, ThreadReleaseLock; who takes it where, its attribute
- * "place"
+ *     enter, leave ──► Enter, Leave; the object of a wait is its attributes "object" and "name"
+ *     hold, release ─► ThreadAcquireLock, ThreadReleaseLock; likewise, who takes it where is its
+ *                      attribute "place", and "shared" is 1 where others may have it, too
  *
  * What has no length and no event of OTF2's, states and counters are left out. The archive's
- * timer counts ns. The library keeps a chunk of each location in memory. */
+ * timer counts ns. A chunk of each location is in memory; left to itself, the library would keep
+ * all of them until the end. */
 #include "base/memory.h"
 #include "base/vec.h"
 #include "present/export/span_exporters.h"
@@ -21,16 +22,19 @@
 #define EVENT_CHUNK_BYTES (256u << 10)
 #define DEFINITION_CHUNK_BYTES (1u << 20)
 
-enum otf2_attribute { OTF2_OBJECT, OTF2_PLACE };
+enum otf2_attribute { OTF2_OBJECT, OTF2_PLACE, OTF2_NAME, OTF2_SHARED };
 
 struct otf2_writing {
     OTF2_Archive *archive;
     OTF2_GlobalDefWriter *definitions;
     OTF2_AttributeList *attributes;
-    OTF2_EvtWriter **events; /* by thread; NULL: it has told nothing yet */
-    struct vec labels;       /* const struct span_label *, by number; NULL: not met */
-    struct vec places;       /* const struct span_place *, likewise */
-    uint32_t *acquisitions;  /* by thread */
+    OTF2_EvtWriter **events; /* by thread; NULL: it has told nothing yet, or has ended */
+    uint64_t *counts;        /* of the events of threads that have ended */
+    bool *has_ended;
+    struct vec labels;      /* const struct span_label *, by number; NULL: not met */
+    struct vec places;      /* const struct span_place *, likewise */
+    struct vec objects;     /* const struct span_object *, likewise; the first strings are theirs */
+    uint32_t *acquisitions; /* by thread */
     uint32_t strings;
 };
 
@@ -60,6 +64,27 @@ static OTF2_FlushType flush_always(void *user, OTF2_FileType type, OTF2_Location
 
 static const OTF2_FlushCallbacks flush_callbacks = {.otf2_pre_flush = flush_always};
 
+/* One chunk a buffer: where it gets no other, the library writes what it has. */
+static void *give_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **of_buffer,
+                        uint64_t bytes)
+{
+    (void)user, (void)type, (void)location;
+    if (*of_buffer)
+        return NULL;
+    return *of_buffer = memory__zeroed(1, bytes);
+}
+
+static void take_chunks(void *user, OTF2_FileType type, OTF2_LocationRef location, void **of_buffer,
+                        bool is_final)
+{
+    (void)user, (void)type, (void)location, (void)is_final;
+    free(*of_buffer);
+    *of_buffer = NULL;
+}
+
+static const OTF2_MemoryCallbacks memory_callbacks = {.otf2_allocate = give_chunk,
+                                                      .otf2_free_all = take_chunks};
+
 /* Its own messages are not for whoever asked heurt. */
 static OTF2_ErrorCode say_nothing(void *user, const char *file, uint64_t line, const char *function,
                                   OTF2_ErrorCode code, const char *format, va_list list)
@@ -75,7 +100,10 @@ static void begin(struct span_export *export)
     export->own = own;
     own->labels = VEC_OF(const struct span_label *);
     own->places = VEC_OF(const struct span_place *);
+    own->objects = VEC_OF(const struct span_object *);
     own->events = memory__zeroed(threads + 1, sizeof(OTF2_EvtWriter *));
+    own->counts = memory__zeroed(threads + 1, sizeof *own->counts);
+    own->has_ended = memory__zeroed(threads + 1, sizeof *own->has_ended);
     own->acquisitions = memory__zeroed(threads + 1, sizeof *own->acquisitions);
     own->attributes = OTF2_AttributeList_New();
     OTF2_Error_RegisterCallback(say_nothing, NULL);
@@ -88,6 +116,7 @@ static void begin(struct span_export *export)
         return;
     }
     OTF2_Archive_SetFlushCallbacks(own->archive, &flush_callbacks, NULL);
+    OTF2_Archive_SetMemoryCallbacks(own->archive, &memory_callbacks, NULL);
     OTF2_Archive_SetSerialCollectiveCallbacks(own->archive);
     OTF2_Archive_SetCreator(own->archive, "heurt");
     check(export, OTF2_Archive_OpenEvtFiles(own->archive));
@@ -97,7 +126,7 @@ static void begin(struct span_export *export)
 static OTF2_EvtWriter *writer_of(struct span_export *export, uint32_t thread)
 {
     struct otf2_writing *own = export->own;
-    if (!own->archive || export->failed)
+    if (!own->archive || export->failed || own->has_ended[thread])
         return NULL;
     if (!own->events[thread])
         own->events[thread] = OTF2_Archive_GetEvtWriter(own->archive, thread);
@@ -113,11 +142,25 @@ static void began(struct span_export *export, uint32_t thread, uint64_t ns)
         check(export, OTF2_EvtWriter_ThreadBegin(writer, NULL, ns, OTF2_UNDEFINED_COMM, thread));
 }
 
+/* Gives its chunk back: a run may have many threads, and few at a time. */
+static void close_writer(struct span_export *export, uint32_t thread)
+{
+    struct otf2_writing *own = export->own;
+    OTF2_EvtWriter *writer = writer_of(export, thread);
+    own->has_ended[thread] = true;
+    own->events[thread] = NULL;
+    if (!writer)
+        return;
+    check(export, OTF2_EvtWriter_GetNumberOfEvents(writer, &own->counts[thread]));
+    check(export, OTF2_Archive_CloseEvtWriter(own->archive, writer));
+}
+
 static void ended(struct span_export *export, uint32_t thread, uint64_t ns)
 {
     OTF2_EvtWriter *writer = writer_of(export, thread);
     if (writer)
         check(export, OTF2_EvtWriter_ThreadEnd(writer, NULL, ns, OTF2_UNDEFINED_COMM, thread));
+    close_writer(export, thread);
 }
 
 static void note_place(struct otf2_writing *own, const struct span_place *place)
@@ -132,12 +175,21 @@ static void add_object(struct otf2_writing *own, const struct span_object *objec
         OTF2_AttributeList_AddUint64(own->attributes, OTF2_OBJECT, object->address);
 }
 
+static void add_name(struct otf2_writing *own, const struct span_object *object)
+{
+    if (!object)
+        return;
+    *VEC_REACH(&own->objects, const struct span_object *, object->number) = object;
+    OTF2_AttributeList_AddStringRef(own->attributes, OTF2_NAME, object->number);
+}
+
 static void enter(struct span_export *export, uint32_t thread, const struct span_enter *enter)
 {
     struct otf2_writing *own = export->own;
     OTF2_EvtWriter *writer = writer_of(export, thread);
     *VEC_REACH(&own->labels, const struct span_label *, enter->label->number) = enter->label;
     add_object(own, enter->object);
+    add_name(own, enter->object);
     if (writer)
         check(export, OTF2_EvtWriter_Enter(writer, own->attributes, enter->ns,
                                            region_of_label(enter->label)));
@@ -156,9 +208,11 @@ static void hold(struct span_export *export, uint32_t thread, uint64_t ns,
 {
     struct otf2_writing *own = export->own;
     OTF2_EvtWriter *writer = writer_of(export, thread);
-    (void)is_shared;
     note_place(own, place);
     add_object(own, object);
+    add_name(own, object);
+    if (is_shared)
+        OTF2_AttributeList_AddUint8(own->attributes, OTF2_SHARED, 1);
     if (place)
         OTF2_AttributeList_AddRegionRef(own->attributes, OTF2_PLACE, region_of_place(place));
     if (writer)
@@ -249,6 +303,15 @@ static void put_regions(struct span_export *export)
     }
 }
 
+/* Those that events refer to, before any others. */
+static void put_names(struct span_export *export)
+{
+    struct otf2_writing *own = export->own;
+    VEC_EACH (object, &own->objects, const struct span_object *)
+        owned_string(export, *object ? memory__format("%s %s", (*object)->noun, (*object)->name)
+                                     : memory__text(""));
+}
+
 static void put_attribute(struct span_export *export, enum otf2_attribute attribute,
                           const char *name, const char *words, OTF2_Type type)
 {
@@ -272,14 +335,11 @@ static void put_locations(struct span_export *export)
     }
     for (uint32_t i = 0; i < run->thread_count; i++) {
         const struct span_thread *thread = &run->threads[i];
-        uint64_t events = 0;
-        if (own->events[i])
-            OTF2_EvtWriter_GetNumberOfEvents(own->events[i], &events);
         OTF2_StringRef name =
             owned_string(export, memory__format("%s (%u)", thread->name, thread->tid));
         check(export, OTF2_GlobalDefWriter_WriteLocation(own->definitions, i, name,
-                                                         OTF2_LOCATION_TYPE_CPU_THREAD, events,
-                                                         thread->process));
+                                                         OTF2_LOCATION_TYPE_CPU_THREAD,
+                                                         own->counts[i], thread->process));
     }
 }
 
@@ -295,12 +355,17 @@ static void put_definitions(struct span_export *export)
     check(export, OTF2_GlobalDefWriter_WriteClockProperties(
                       own->definitions, 1000000000, 0, run->to_ns,
                       run->start_realtime_ns ? run->start_realtime_ns : OTF2_UNDEFINED_TIMESTAMP));
+    put_names(export);
     OTF2_StringRef machine = string(export, run->command), node = string(export, "machine");
     check(export, OTF2_GlobalDefWriter_WriteSystemTreeNode(own->definitions, 0, machine, node,
                                                            OTF2_UNDEFINED_SYSTEM_TREE_NODE));
     put_attribute(export, OTF2_OBJECT, "object", "address of the lock, barrier …",
                   OTF2_TYPE_UINT64);
     put_attribute(export, OTF2_PLACE, "place", "where the lock is taken", OTF2_TYPE_REGION);
+    put_attribute(export, OTF2_NAME, "name",
+                  "of the lock, barrier …: its kind, and what it is called", OTF2_TYPE_STRING);
+    put_attribute(export, OTF2_SHARED, "shared", "1: others may have the lock, too",
+                  OTF2_TYPE_UINT8);
     put_regions(export);
     put_locations(export);
 }
@@ -323,20 +388,21 @@ static void finish(struct span_export *export)
     struct otf2_writing *own = export->own;
     if (own->archive) {
         for (uint32_t i = 0; i < export->run->thread_count; i++)
-            writer_of(export, i);
+            if (!own->has_ended[i])
+                close_writer(export, i);
         put_definitions(export);
-        for (uint32_t i = 0; i < export->run->thread_count; i++)
-            if (own->events[i])
-                check(export, OTF2_Archive_CloseEvtWriter(own->archive, own->events[i]));
         check(export, OTF2_Archive_CloseEvtFiles(own->archive));
         put_local_definitions(export);
         check(export, OTF2_Archive_Close(own->archive));
     }
     OTF2_AttributeList_Delete(own->attributes);
     free(own->events);
+    free(own->counts);
+    free(own->has_ended);
     free(own->acquisitions);
     vec__free(&own->labels);
     vec__free(&own->places);
+    vec__free(&own->objects);
     free(own);
 }
 

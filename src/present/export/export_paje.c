@@ -1,6 +1,8 @@
 /* Paje's text format (version 1.2.5), as ViTE and pj_dump read it: a container a process, in it one
  * a thread; a pushed state a call, which ends with it. A state's value is defined before
- * its first use. Arrows, points, states off the CPU and counters are left out. Times are in s. */
+ * its first use: a call, with what it waited for. Arrows, points, states off the CPU and counters
+ * are left out. Times are in s. */
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/sanitize.h"
 #include "base/vec.h"
@@ -70,12 +72,16 @@ static void create(uint64_t ns, const char *alias, unsigned number, const char *
     free(told);
 }
 
+struct paje {
+    struct map values;    /* struct paje_value */
+    struct vec of_labels; /* uint64_t: the value's number, and 1, of labels without objects */
+};
+
 static void begin(struct span_export *export)
 {
     const struct span_run *run = export->run;
-    struct vec *met = memory__zeroed(1, sizeof *met);
-    *met = VEC_OF(bool);
-    export->own = met;
+    struct paje *paje = export->own = memory__zeroed(1, sizeof *paje);
+    paje->of_labels = VEC_OF(uint64_t);
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
         fputs(head[i], export->out);
     for (uint32_t i = 0; i < run->process_count; i++)
@@ -89,23 +95,52 @@ static void begin(struct span_export *export)
     }
 }
 
-static void define_value(struct span_export *export, const struct span_label *label)
+/* A call and its object. 0: it has none. */
+struct paje_value {
+    uint32_t label, object;
+};
+
+static char *value_name(const struct span_enter *enter)
 {
-    bool *is_met = VEC_REACH((struct vec *)export->own, bool, label->number);
-    if (*is_met)
-        return;
-    *is_met = true;
-    fprintf(export->out, "2 v%u S ", label->number);
-    put_text(label->name, export->out);
-    fprintf(export->out, " \"%s\"\n", colour_of(label));
+    return enter->object ? memory__format("%s (%s %s)", enter->label->name, enter->object->noun,
+                                          enter->object->name)
+                         : memory__text(enter->label->name);
+}
+
+static uint64_t find_value(struct span_export *export, const struct span_enter *enter)
+{
+    struct map *values = &((struct paje *)export->own)->values;
+    const struct paje_value value = {enter->label->number,
+                                     enter->object ? enter->object->number + 1 : 0};
+    size_t before = values->count;
+    uint64_t number = map__put(values, &value, sizeof value, before);
+    if (number < before)
+        return number;
+    char *name = value_name(enter);
+    fprintf(export->out, "2 v%" PRIu64 " S ", number);
+    put_text(name, export->out);
+    fprintf(export->out, " \"%s\"\n", colour_of(enter->label));
+    free(name);
+    return number;
+}
+
+static uint64_t number_of_value(struct span_export *export, const struct span_enter *enter)
+{
+    struct paje *paje = export->own;
+    if (enter->object)
+        return find_value(export, enter);
+    uint64_t *known = VEC_REACH(&paje->of_labels, uint64_t, enter->label->number);
+    if (!*known)
+        *known = find_value(export, enter) + 1;
+    return *known - 1;
 }
 
 static void enter(struct span_export *export, uint32_t thread, const struct span_enter *enter)
 {
-    define_value(export, enter->label);
+    uint64_t value = number_of_value(export, enter);
     fputs("4 ", export->out);
     put_time(enter->ns, export->out);
-    fprintf(export->out, " S t%u v%u\n", thread, enter->label->number);
+    fprintf(export->out, " S t%u v%" PRIu64 "\n", thread, value);
 }
 
 static void leave(struct span_export *export, uint32_t thread, const struct span_leave *leave)
@@ -128,8 +163,10 @@ static void finish(struct span_export *export)
 {
     destroy(export, "T", "t", export->run->thread_count);
     destroy(export, "P", "p", export->run->process_count);
-    vec__free(export->own);
-    free(export->own);
+    struct paje *paje = export->own;
+    map__free(&paje->values);
+    vec__free(&paje->of_labels);
+    free(paje);
 }
 
 const struct span_exporter exporter_paje = {

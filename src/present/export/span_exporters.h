@@ -4,14 +4,15 @@
  * (cmd/span_feed.h). Methods are called in this order, those in parentheses as often as there is
  * anything:
  *
- *     begin   (began | enter | leave | point | state | hold | release | give | count | ended)…
+ *     begin   (began | enter | leave | point | mark | state | hold | release | count | ended)…
  * finish
  *
  * All processes and threads, and the clocks, are known in begin. Times are ns since the start of
  * the run and never step back: of all threads (SPANS_BY_TIME), or of each, and one thread's calls
- * come in a row (SPANS_BY_THREAD; then arrows, holds and counters are not told). Enters and leaves
- * are nested on each thread, and each enter has its leave: between began and ended. What a thread
- * was off the CPU for (state) lies within its innermost open span.
+ * come in a row (SPANS_BY_THREAD; then who ended a wait, holds and counters are not told). Enters
+ * and leaves are nested on each thread, and each enter has its leave: between began and ended. What
+ * a thread was off the CPU for (state) lies within its innermost open span, but by another clock:
+ * it may end a microsecond behind it.
  *
  * Labels, places and objects are numbered 0, 1, 2 …, each kind by itself, as they are first met;
  * they live, with their texts, until finish has returned, so that an exporter writes a text once
@@ -62,6 +63,8 @@ struct span_label {
     const char *detail;             /* "mutex", or "" */
     const struct span_place *place; /* of a function where it begins, of a call its caller */
     const char *const *arguments;   /* names of the recorded ones; NULL-ended */
+    uint32_t event, how; /* for who writes the trace's own events (layout.h): its number; what its
+                            first word has beside the place. 0: a function or the like */
     bool is_idle; /* waits there are mostly for work to come; known where lost time is told */
 };
 
@@ -80,6 +83,9 @@ struct span_enter {
     uint32_t weight;                  /* calls that it stands for, where not all are recorded */
     const uint64_t *values;           /* of the label's arguments */
     uint32_t value_count;
+    const uint64_t *words; /* what the trace's own event has behind its place; times in ns, threads
+                              by their places in threads */
+    uint32_t word_count;
 };
 
 enum span_end {
@@ -102,7 +108,8 @@ struct span_leave {
     uint32_t by;
     uint64_t by_ns;
     const struct span_place *by_place;
-    uint64_t arrow; /* from there to here; 0: none */
+    uint64_t result; /* of the call, as the trace has it; else 0 */
+    bool has_result;
 };
 
 /* What runs over time. */
@@ -150,6 +157,9 @@ struct span_exporter {
     void (*enter)(struct span_export *export, uint32_t thread, const struct span_enter *enter);
     void (*leave)(struct span_export *export, uint32_t thread, const struct span_leave *leave);
     void (*point)(struct span_export *export, uint32_t thread, const struct span_enter *point);
+    /* What takes and releases locks, and the like: the trace's own events, which hold and release
+     * are made of. */
+    void (*mark)(struct span_export *export, uint32_t thread, const struct span_enter *mark);
     /* From now on; COMPONENT_RUNNING: it is on a CPU. */
     void (*state)(struct span_export *export, uint32_t thread, uint64_t ns, enum component state);
     /* It has the lock from now on, until release tells so, exclusively: nobody else has it. Shared:
@@ -158,18 +168,13 @@ struct span_exporter {
                  const struct span_object *object, const struct span_place *place, bool is_shared);
     void (*release)(struct span_export *export, uint32_t thread, uint64_t ns,
                     const struct span_object *object, uint64_t from_ns);
-    /* May let others go on: arrows first, first + 1 … begin here, and those that a leave names end
-     * there. Many end nowhere: a lock was taken by a third thread meanwhile. Formats that need not
-     * be in the order of time have by_ns, and need no give. object: NULL: the thread ends. */
-    void (*give)(struct span_export *export, uint32_t thread, uint64_t ns,
-                 const struct span_object *object, uint64_t first, uint32_t count);
     /* Its mean in the time that begins there, which is as long as all but the last one. */
     void (*count)(struct span_export *export, uint64_t ns, enum span_counter counter, double value);
     void (*finish)(struct span_export *export);
 };
 
 extern const struct span_exporter exporter_folded, exporter_perfetto, exporter_speedscope,
-    exporter_chrome, exporter_pprof, exporter_otf2, exporter_paje;
+    exporter_chrome, exporter_pprof, exporter_otf2, exporter_paje, exporter_ctf, exporter_firefox;
 
 /* Of a point: its label's kind is CLASS_KINDS. In few words, in the order of enum span_counter. */
 const char *span_counter__name(enum span_counter counter);

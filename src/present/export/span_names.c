@@ -246,9 +246,25 @@ static void make_key(uint32_t process, const struct event *event, uint64_t key[3
     key[2] = event->id == HEURT_EVENT_IO && event->words > 1 ? event->payload[1] >> 32 : 0;
 }
 
-static bool has_site(const struct event *event)
+bool span_names__has_site(const struct event *event)
 {
-    return event->words && event->id != HEURT_EVENT_LOST && event->id != HEURT_EVENT_KERNEL_LOST;
+    switch (event->id) {
+    case HEURT_EVENT_LOST:
+    case HEURT_EVENT_KERNEL_LOST:
+    case HEURT_EVENT_THREAD_START:
+    case HEURT_EVENT_THREAD_END:
+        return false;
+    default:
+        return event->words > 0 && event->id < HEURT_EVENT_FUNCTIONS;
+    }
+}
+
+/* A region of OpenMP, a body or a loop goes by that, as code does. */
+static void name_construct(struct span_label *label, const struct event_title *title)
+{
+    label->kind = CLASS_REGION;
+    label->name = title->detail;
+    label->detail = "";
 }
 
 static const struct span_label *label_of_call(struct span_names *names, uint32_t index,
@@ -259,16 +275,21 @@ static const struct span_label *label_of_call(struct span_names *names, uint32_t
     bool is_span = event__is_span(event->id) && call__describe(event, &call);
     struct event_title title =
         event__title(&shown, event->id, event->words ? event->payload : NULL);
-    const struct span_label label = {
+    struct span_label label = {
         .kind = is_span ? call.kind : CLASS_KINDS,
         .name = is_span ? call.function : title.name,
         .detail = title.detail,
-        .place = has_site(event) ? span_names__place(names, shown.process->serial,
-                                                     HEURT_SITE_ADDRESS(event->payload[0]))
-                                 : NULL,
+        .place = span_names__has_site(event)
+                     ? span_names__place(names, shown.process->serial,
+                                         HEURT_SITE_ADDRESS(event->payload[0]))
+                     : NULL,
         .arguments = arguments_of(names, NULL),
-        .is_idle = has_site(event) &&
+        .event = event->id,
+        .how = span_names__has_site(event) ? HEURT_SITE_HOW(event->payload[0]) : 0,
+        .is_idle = span_names__has_site(event) &&
                    is_idle(names, shown.process->serial, HEURT_SITE_ADDRESS(event->payload[0]))};
+    if (event->id == HEURT_EVENT_OPENMP_BEGIN)
+        name_construct(&label, &title);
     return keep_label(names, key, &label);
 }
 
@@ -284,7 +305,7 @@ const struct span_label *span_names__label(struct span_names *names, uint32_t pr
         return found ? found : label_of_function(names, process, event->id);
     }
     make_key(process, event, key);
-    if (!has_site(event))
+    if (!span_names__has_site(event))
         key[1] = 0;
     const struct span_label *found = find(&names->labels, key);
     return found ? found : label_of_call(names, process, event, key);

@@ -19,6 +19,8 @@ void span_names__free(struct span_names *names);
 /* Of an event that begins a span, or is a point; process: index into trace__processes. */
 const struct span_label *span_names__label(struct span_names *names, uint32_t process,
                                            const struct event *event);
+/* Whether the event's first word is a place. */
+bool span_names__has_site(const struct event *event);
 /* NULL of address 0. process: serial. */
 const struct span_place *span_names__place(struct span_names *names, uint32_t process,
                                            uint64_t address);

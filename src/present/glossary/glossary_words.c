@@ -111,6 +111,39 @@ const struct glossary_word glossary_words[] = {
          "with this thread, and the part is told.",
      .example = "Critical path: 28 % of its 127 ms is in sections of locks",
      .try = "heurt locks --path shows it piece by piece"},
+    {WORD("efficiency"), .also = "times as fast|speed-up|speedup|scaling|scales",
+     .meaning = "What part of what its threads could do a program gets done: with twice as many it "
+                "would take half the time, were it 1.",
+     .measured =
+         "heurt scale: the median time with the fewest threads over that with more, divided "
+         "by how many times as many they are. Times are of runs that are not recorded.",
+     .doubt =
+         "More threads than CPUs have no efficiency: that is another thing than scaling. Where "
+         "the CPU time grows, it is not the same work.",
+     .example = "efficiency   100 %   89 %   73 %   53 %",
+     .try =
+         "heurt scale names the part of the program that costs most with twice as many threads."},
+    {WORD("scaling law"),
+     .also = "law|sigma|kappa|amdahl|amdahl's law|universal scalability law|limits",
+     .meaning =
+         "How times fall with the number of threads: sigma is the share that does not divide "
+         "among them (Amdahl's law), kappa what each pair of threads adds (the Universal "
+         "Scalability Law).",
+     .measured =
+         "heurt scale: least squares over all runs, for the whole and for each part; intervals "
+         "are from what equal runs differ by. There is none where these differ too much, or "
+         "where no law comes near all counts.",
+     .doubt = "Two counts always fit Amdahl's law, three the universal one: that does not test it "
+              "(~).",
+     .example = "12 % (10-14) of it does not divide among threads (Amdahl's law)"},
+    {WORD("work inflation"), .also = "inflation|inflated|omega|CPU time",
+     .meaning = "The same work takes more CPU time on more CPUs: they share caches and memory.",
+     .measured =
+         "heurt scale --cores: the CPU time of runs that are not recorded, over that on one "
+         "CPU, less 1.",
+     .doubt = "Threads that spin, or do other work, look the same: where that is seen, it is not "
+              "told.",
+     .example = "8   4   8.64 s   +5.9 %   2.91   2.75   +0.16"},
     {WORD("iteration"), .also = "iterations|loop|loops",
      .meaning =
          "One turn through a loop of the program: what is done again and again, and ought to "
@@ -130,6 +163,18 @@ const struct glossary_word glossary_words[] = {
      .doubt =
          "Few samples at the line; a program that was not sampled is told in \"Not looked at\".",
      .example = "Looked at: locks, waits, input and output, page faults, sharing of cache lines"},
+    {WORD("node"), .also = "NUMA|NUMA node|local|remote|remote memory|placement|touched first",
+     .meaning =
+         "A part of the machine: some CPUs, and the memory that is near to them. Memory of the "
+         "thread's own node is local, that of others remote. A page lies where it was touched "
+         "first, unless the program says otherwise.",
+     .measured =
+         "Samples tell the CPU and the address, the kernel which node has the page. Shares are "
+         "of the time of samples at memory, not of accesses.",
+     .doubt =
+         "The kernel is asked up to 0.1 s later. Caches answer most accesses, wherever the memory "
+         "is: how much remote time costs is not known without counters of the processor.",
+     .example = "all on node 0, used from 4 nodes"},
 
     /* ---- what findings are ------------------------------------------------------------------- */
     {OF("lock", FINDING_LOCK), .also = "mutex|locks|waiting for a lock|pressure|acquired|held",
@@ -210,8 +255,10 @@ const struct glossary_word glossary_words[] = {
      .measured = "Reads and writes are recorded, and how many bytes are in the pipe or queue.",
      .example = "Threads wait for the other end of a pipe."},
     {OF("message", FINDING_MESSAGE), .also = "messages|MPI|waiting for a message",
-     .meaning = "Ranks of a parallel program wait for a message.",
-     .measured = "Not yet: calls of MPI are not recorded, and no finding has this word so far.",
+     .meaning =
+         "Ranks of an MPI program wait for each other's messages, or in collective operations.",
+     .measured = "Each call of Open MPI and MPICH is recorded, and what it sends and awaits.",
+     .doubt = "heurt mpi tells waiting for others from what passing messages takes.",
      .example = "Ranks wait for a message."},
     {OF("page fault", FINDING_PAGE_FAULT), .also = "page faults|pages",
      .meaning = "Threads touch memory that has no page yet, and the kernel has to find one.",
@@ -232,6 +279,14 @@ const struct glossary_word glossary_words[] = {
      .measured = "As sharing: samples at the same bytes of a line.",
      .doubt = "Few samples at the line.",
      .example = "Threads write the same variable by turns, while count writes the same."},
+    {OF("remote memory", FINDING_REMOTE_MEMORY), .also = "remote|numa|node",
+     .meaning = "Threads use memory that lies at another NUMA node than they run on.",
+     .measured =
+         "Samples at memory with the nodes of thread and page. What an access costs there is "
+         "compared with the same instruction at memory of its own node.",
+     .doubt = "An instruction that is never at its own node has nothing to be compared with: then "
+              "the distances between nodes bound what is lost.",
+     .example = "Threads use memory of other NUMA nodes, all on node 0, used from 4 nodes."},
     {OF("imbalance", FINDING_IMBALANCE), .also = "balance|balanced|late",
      .meaning = "One thread still works when the others have nothing left to do.",
      .measured = "From the ends of the threads that had work, or where they last waited for some: "

@@ -1,11 +1,21 @@
 #!/bin/sh
-# embed.sh PAGE.CSS UPLOT.CSS UPLOT.JS LICENSE PAGE.JS…: prints page_parts.c, the constant parts of the page of
-# heurt report --html. A browser runs of it what has the hashes that stand in its policy, and nothing else.
+# embed.sh NAME FILE…: prints the constant parts NAME_head, NAME_middle and NAME_tail of a page: of styles
+# (*.css) and scripts (*.js) in that order; what others wrote (*.min.*) stands in front, below its LICENSE. A
+# browser runs of it what has the hashes that stand in its policy, and nothing else.
 set -eu
-page_css=$1 uplot_css=$2 uplot_js=$3 license=$4
-shift 4
+name=$1
+shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+
+of_kind() { # PATTERN: the files that match it, one after the other
+    # shellcheck disable=SC2254 # a pattern
+    for file in $files; do
+        case $file in
+        $1) cat "$file" ;;
+        esac
+    done
+}
 
 hash() { # FILE: as in a Content-Security-Policy
     printf "'sha256-%s'" "$(sha256sum "$1" | cut -d' ' -f1 | tr a-f A-F | basenc --base16 -d | base64 -w0)"
@@ -17,14 +27,26 @@ constant() { # NAME FILE
     printf '0};\n'
 }
 
-cat "$uplot_css" "$page_css" >"$work/style"
+files=$*
+own=
+for file; do
+    case $file in
+    *.min.* | */LICENSE | *.css) ;;
+    *) own="$own $file" ;;
+    esac
+done
+of_kind '*.css' >"$work/style"
 {
-    printf '/* uPlot:\n'
-    cat "$license"
-    printf '*/\n'
-    cat "$uplot_js"
+    of_kind '*/LICENSE' >"$work/license"
+    if [ -s "$work/license" ]; then
+        printf '/* uPlot:\n'
+        cat "$work/license"
+        printf '*/\n'
+        of_kind '*.min.js'
+    fi
     printf '(function () {\n"use strict";\n'
-    cat "$@"
+    # shellcheck disable=SC2086 # a list
+    cat $own
     printf '})();\n'
 } >"$work/script"
 if grep -qi '<!--\|</s' "$work/style" "$work/script"; then
@@ -51,5 +73,5 @@ printf '</pre></noscript>\n<main id="page"></main>\n<script type="application/js
 
 echo '/* Made by embed.sh. */'
 for part in head middle tail; do
-    constant "html_page_$part" "$work/$part"
+    constant "${name}_$part" "$work/$part"
 done

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 
 /* JSON has '<' in strings alone. */
-static void put_data(const struct html_page *page, FILE *out)
+void html__put_data(struct json_object *data, FILE *out)
 {
-    struct json_object *data = html_data__new(page);
     const char *at = json_object_to_json_string_ext(data, JSON_C_TO_STRING_PLAIN |
                                                               JSON_C_TO_STRING_NOSLASHESCAPE);
     for (; *at; at++)
@@ -18,10 +17,9 @@ static void put_data(const struct html_page *page, FILE *out)
             fputs("\\u003c", out);
         else
             fputc(*at, out);
-    json_object_put(data);
 }
 
-static void put_escaped(const char *text, FILE *out)
+void html__put_escaped(const char *text, FILE *out)
 {
     for (; *text; text++)
         if (*text == '<')
@@ -43,15 +41,17 @@ static void put_text(const struct report *report, FILE *out)
         out_of_memory(0);
     presenter_text.classes(report, 0, &style, memory);
     fclose(memory);
-    put_escaped(text, out);
+    html__put_escaped(text, out);
     free(text);
 }
 
 void html__put(const struct html_page *page, FILE *out)
 {
+    struct json_object *data = html_data__new(page);
     fputs(html_page_head, out);
     put_text(page->report, out);
     fputs(html_page_middle, out);
-    put_data(page, out);
+    html__put_data(data, out);
+    json_object_put(data);
     fputs(html_page_tail, out);
 }

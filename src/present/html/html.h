@@ -13,6 +13,7 @@
 
 #include "analysis/iterations/iterations.h"
 #include "analysis/locks/locks.h"
+#include "analysis/memory/memory_use.h"
 #include "analysis/timeline/timeline.h"
 #include "present/present.h"
 #include "present/whatif/whatif_screens.h"
@@ -29,6 +30,7 @@ struct html_page {
     const struct locks_result *locks;
     const struct iterations *iterations;
     const struct timeline *timeline;
+    const struct memory_use *memory;  /* whose lines are drawn with the first finding of sharing */
     const struct whatif_view *whatif; /* what changes would gain; NULL: it cannot be told */
 };
 

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "present/glossary/glossary.h"
 #include "present/html/internal.h"
+#include "present/memory/memory_picture.h"
 #include "present/report/findings_words.h"
 #include "present/report/report_parts.h"
 #include "present/table/table_source.h"
@@ -16,6 +17,7 @@ struct card_cells {
     const struct report *report;
     const struct finding *finding;
     const char *subject, *cause, *gain, *command;
+    const char *picture; /* SVG; NULL: there is none */
     bool noted, assumed;
 };
 
@@ -43,11 +45,32 @@ static struct table_rows card_part_rows(const void *row)
 }
 
 static const struct table cards_table =
-    OBJECT(card_cells, FIELDS(card_cells, subject, cause, gain, command, noted, assumed),
+    OBJECT(card_cells, FIELDS(card_cells, subject, cause, gain, command, picture, noted, assumed),
            FIELD_LIST("parts", card_part_rows));
 
-static void add_card(struct table_rows *rows, const struct report *report,
-                     const struct finding *finding)
+/* The cache lines of the object that the finding is about. NULL: it is about none, or they are not
+ * known. free() it. */
+static char *picture_of(const struct html_page *page, const struct finding *finding)
+{
+    uint32_t object = page->memory && finding->sharing
+                          ? memory_use__object_of(page->memory, finding->sharing)
+                          : UINT32_MAX;
+    if (object == UINT32_MAX)
+        return NULL;
+    const struct memory_report shown = {
+        .report = page->report, .use = page->memory, .rank = object + 1, .view = MEMORY_LINES};
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out)
+        out_of_memory(0);
+    memory_picture__put(&shown, false, out);
+    fclose(out);
+    return text;
+}
+
+static struct card_cells *add_card(struct table_rows *rows, const struct report *report,
+                                   const struct finding *finding)
 {
     struct card_cells *card = table_rows__add(rows);
     *card = (struct card_cells){
@@ -59,6 +82,7 @@ static void add_card(struct table_rows *rows, const struct report *report,
         .command = table_rows__keep(rows, finding__checking_command(report, finding)),
         .noted = finding->is_noted,
         .assumed = finding->is_assumed};
+    return card;
 }
 
 /* ---- the page -------------------------------------------------------------------------------- */
@@ -78,9 +102,14 @@ static struct table_rows card_rows(const void *root)
 {
     const struct report *report = report_of(root);
     struct table_rows rows = table_rows__of(report->findings ? &cards_table : NULL);
+    const struct html_page *page = ((const struct page_cells *)root)->page;
+    bool is_drawn = false;
     if (report->findings)
-        VEC_EACH (finding, &report->findings->rows, struct finding)
-            add_card(&rows, report, finding);
+        VEC_EACH (finding, &report->findings->rows, struct finding) {
+            struct card_cells *card = add_card(&rows, report, finding);
+            card->picture = is_drawn ? NULL : table_rows__keep(&rows, picture_of(page, finding));
+            is_drawn |= card->picture != NULL;
+        }
     return rows;
 }
 
@@ -111,27 +140,6 @@ static const struct table page_table =
            FIELD_LIST("cards", card_rows), FIELD_LIST("iterations", iteration_rows),
            FIELD_LIST("loops", loop_rows), FIELD_ONE("timeline", timeline_row));
 
-/* ---- parts of screens as texts --------------------------------------------------------------- */
-
-/* On one line, without what is around it. */
-static const char *screen_text(struct table_rows *texts,
-                               void (*put)(const struct report *, const struct style *, FILE *),
-                               const struct report *report)
-{
-    static const struct style style = {.unicode = true};
-    char *text = NULL;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-    if (!out)
-        out_of_memory(0);
-    put(report, &style, out);
-    fclose(out);
-    text[strcspn(text, "\n")] = '\0';
-    char *trimmed = memory__text(text + strspn(text, " "));
-    free(text);
-    return table_rows__keep(texts, trimmed);
-}
-
 static struct page_cells cells_of(const struct html_page *page, struct table_rows *texts)
 {
     const struct report *report = page->report;
@@ -139,8 +147,8 @@ static struct page_cells cells_of(const struct html_page *page, struct table_row
     return (struct page_cells){
         .page = page,
         .command = table_rows__keep(texts, report__command(report)),
-        .head = screen_text(texts, text__head, report),
-        .verdict = has_events ? screen_text(texts, text__verdict, report) : NULL,
+        .head = table_rows__keep(texts, screen__line(report, text__head)),
+        .verdict = has_events ? table_rows__keep(texts, screen__line(report, text__verdict)) : NULL,
         .looked_at = table_rows__keep(texts, report__looked_at(report)),
         .not_looked_at = table_rows__keep(texts, report__not_looked_at(report)),
         .has_events = has_events};
@@ -166,6 +174,7 @@ static struct json_object *report_data(const struct report *report)
     struct json_object *coverage = json_object_object_get(document, "coverage");
     keep_first(document, "classes", HTML_CLASSES_MOST);
     keep_first(document, "threads", HTML_THREADS_MOST);
+    keep_first(document, "long_functions", HTML_FUNCTIONS_MOST);
     keep_first(coverage, "refused", HTML_FUNCTIONS_MOST);
     keep_first(coverage, "functions", HTML_FUNCTIONS_MOST);
     return document;

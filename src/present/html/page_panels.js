@@ -91,6 +91,7 @@ function card_of(card) {
       el("span", { class: "gain" }, "gain ", card.gain)),
     el("p", { class: "cause" }, name(card.cause, 1000)), here,
     parts.length ? table(null, [number("lost"), words("where"), words("because of")], parts) : null,
+    picture_of(card.picture),
     tries.length ? el("p", {}, "To try:") : null, tries.length ? el("ul", {}, tries) : null,
     card.command && el("p", {}, el("code", {}, name(card.command, 400))),
     finding.confidence !== "measured" &&
@@ -327,6 +328,19 @@ function put_iterations() {
   if (phases && phases.length > 8) body.append(el("p", { class: "dim" }, count(phases.length - 8) + " more loops: heurt structure --iterations"));
 }
 
+/* ---- functions of which no calls tell ----------------------------------------------------------- */
+
+function put_long_functions() {
+  const rows = report.long_functions || [];
+  if (!rows.length) return;
+  const shared = rows.some(r => r.false_sharing_ns + r.true_sharing_ns > 0);
+  section("long-functions", "Functions that are called seldom, from samples", table("Their time, of all sampled time:",
+    [words("function"), number("time"), number("share"), number("threads"), ...(shared ? [number("lost by sharing")] : []), words("most of it at")],
+    rows.map(r => [name(r.function, 120), exact(r.time_ns), share(r.share), count(r.threads.length),
+      ...(shared ? [exact(r.false_sharing_ns + r.true_sharing_ns)] : []),
+      r.lines.length && r.lines[0].file ? name(r.lines[0].file.replace(/^.*\//, "") + ":" + r.lines[0].line, 80) : ""])));
+}
+
 /* ---- what changes would gain --------------------------------------------------------------------- */
 
 const REPLAY_DOUBTFUL = 0.1; // off by so much, as in whatif_text.c
@@ -385,6 +399,7 @@ put_timeline();
 put_threads();
 put_locks();
 put_flames();
+put_long_functions();
 put_iterations();
 put_whatif();
 put_coverage();

@@ -1,4 +1,4 @@
-#include "analysis/findings/program_frame.h"
+#include "analysis/callsite/program_frame.h"
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "base/text.h"

@@ -1,5 +1,5 @@
 /* The names by which screens call a thread. */
-#include "analysis/findings/program_frame.h"
+#include "analysis/callsite/program_frame.h"
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "present/shared.h"

@@ -1,7 +1,9 @@
 /* Findings: one site or object each, its parts below it. */
-#include "analysis/findings/program_frame.h"
+#include "analysis/callsite/program_frame.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "present/memory/sharing_words.h"
+#include "present/place/place_screens.h"
 #include "present/report/findings_words.h"
 #include "present/report/report_parts.h"
 #include "present/report/unseen.h"
@@ -94,6 +96,7 @@ static bool is_counted(const struct finding *finding)
     case FINDING_SPINNING:
     case FINDING_FALSE_SHARING:
     case FINDING_TRUE_SHARING:
+    case FINDING_REMOTE_MEMORY:
     case FINDING_UNEXPLAINED:
         return false;
     default:
@@ -330,7 +333,9 @@ static char *split_in_two(const struct report *report, const struct finding *fin
 
 char *finding__checking_command(const struct report *report, const struct finding *finding)
 {
-    char *what = NULL;
+    char *what = NULL, *with_hint = finding__hint_command(report, finding);
+    if (with_hint)
+        return with_hint;
     if (trace__is_aggregated(report->trace))
         what = NULL;
     else if (is_one_lock(report, finding) && finding->has_object)
@@ -344,20 +349,57 @@ char *finding__checking_command(const struct report *report, const struct findin
     return hint;
 }
 
+/* Of memory of other nodes: who touched it first, and where all of it is told. */
+static void put_touch(const struct report *report, const struct finding *finding,
+                      const struct style *style, FILE *out)
+{
+    const struct place_report shown = {.report = report,
+                                       .use = report->findings->remotes->use,
+                                       .placement = report->findings->remotes->placement};
+    char *touch = placement__touch_text(&shown, finding->remote->placed);
+    char *hint = report__hint(report, "place", "");
+    paragraph__take(style, out, "     ", memory__format("%sFrom node to node: %s", touch, hint));
+    free(touch);
+    free(hint);
+}
+
+/* Of a cache line: what lies there, and who does what to it. */
+static void put_line(const struct report *report, const struct finding *finding,
+                     const struct style *style, FILE *out)
+{
+    const struct sharing *sharing = finding->sharing;
+    if (finding->remote)
+        put_touch(report, finding, style, out);
+    if (!sharing)
+        return;
+    char *object = sharing__object(report, sharing);
+    char *sides = sharing->is_false ? sharing__sides(report, sharing) : memory__text("");
+    const char *lies = !object ? "" : *sides ? ". They lie in " : "It lies in ";
+    if (object || *sides)
+        paragraph__take(style, out, "     ",
+                        memory__format("%s%s%s.", sides, lies, object ? object : ""));
+    free(object);
+    free(sides);
+}
+
 static void put_tries(const struct report *report, const struct finding *finding,
                       const struct style *style, FILE *out)
 {
-    char *text = memory__text(""), *command = finding__checking_command(report, finding);
-    for (const char *const *try = finding__tries(finding); *try; try++)
+    char *fix = finding__fix(report, finding), *text = memory__text(fix ? fix : "");
+    char *with_hint = finding__hint_command(report, finding);
+    char *command = with_hint ? with_hint : finding__checking_command(report, finding);
+    for (const char *const *try = finding__tries(report, finding) + (fix != NULL); *try; try++)
         text = text__join(text, style->unicode ? " · " : "; ", *try);
     paragraph__take(style, out, "     To try: ", text);
     if (command)
         paragraph__take(style, out, "             ",
                         memory__format("%s (%s)", command,
-                                       is_one_lock(report, finding)
+                                       with_hint ? "the run with that"
+                                       : is_one_lock(report, finding)
                                            ? "with two locks in place of it"
                                            : "the run without it"));
     free(command);
+    free(fix);
 }
 
 void text__finding_brief(const struct report *report, const struct finding *finding, size_t rank,
@@ -373,6 +415,7 @@ static void put_finding(const struct report *report, const struct finding *findi
 {
     text__finding_brief(report, finding, rank, style, out);
     put_parts(report, finding, style, out);
+    put_line(report, finding, style, out);
     put_tries(report, finding, style, out);
 }
 
@@ -411,8 +454,9 @@ char *report__looked_at(const struct report *report)
     uint64_t calls;
     char *hooked = calls_looked_at(report), *text;
     size_t functions = functions_looked_at(report, &calls);
-    const char *kernel =
-        profile__without_kernel(report->profile) ? "" : ", page faults, CPU shortage";
+    const char *kernel = profile__without_kernel(report->profile) ? ""
+                         : trace__meta(report->trace, "imported") ? ", CPU shortage"
+                                                                  : ", page faults, CPU shortage";
     const char *lines = has_samples(report) ? ", sharing of cache lines" : "";
     if (functions == 0)
         text = memory__format("Looked at: %s%s%s.", hooked, kernel, lines);

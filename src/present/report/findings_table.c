@@ -1,10 +1,13 @@
 /* The table of findings: what the first screen shows, a row a finding. */
+#include "present/memory/sharing_words.h"
 #include "present/report/findings_words.h"
 #include "present/table/table_source.h"
 
 struct finding_cells {
     uint64_t rank;
     const char *sentence, *try;
+    const char *const *tries; /* ended by NULL */
+    const char *fix; /* what to try first, where the very place is known; NULL: it is not */
     struct place_cells place, by, born;
     const char *object, *object_kind, *by_doing;
     struct finding finding; /* its figures as they are */
@@ -50,7 +53,10 @@ static struct table_rows by_row(const void *row)
 static struct table_rows try_rows(const void *row)
 {
     struct table_rows rows = table_rows__of(&texts_table);
-    const char *const *text = finding__tries(&((const struct finding_cells *)row)->finding);
+    const struct finding_cells *cells = row;
+    const char *const *text = cells->tries + (cells->fix != NULL);
+    if (cells->fix)
+        vec__push(&rows.rows, &cells->fix);
     for (; *text; text++)
         vec__push(&rows.rows, text);
     return rows;
@@ -127,6 +133,15 @@ static void fill_places(struct table_rows *rows, const struct report *report,
 static struct place_cells born_place(struct table_rows *rows, const struct report *report,
                                      const struct finding *finding)
 {
+    if (finding->sharing)
+        return place_cells__of_site(
+            rows, report, trace__process_at(report->trace, finding->sharing->process)->serial,
+            sharing__born_site(finding->sharing));
+    if (finding->remote)
+        return place_cells__of_site(
+            rows, report,
+            trace__process_at(report->trace, finding->remote->object->process)->serial,
+            finding->remote->object->site);
     const struct class_definition *what =
         finding->has_object && finding->leader != FINDING_NO_CLASS
             ? &VEC_AT(&report->profile->classes, struct profile_class, finding->leader)->what
@@ -139,10 +154,14 @@ static void add_finding(struct table_rows *rows, const struct report *report,
                         const struct finding *finding, uint64_t rank)
 {
     struct finding_cells *row = table_rows__add(rows);
+    char *fix = finding__fix(report, finding);
+    const char *const *tries = finding__tries(report, finding);
     *row = (struct finding_cells){
         .rank = rank,
         .sentence = table_rows__keep(rows, finding__sentence(report, finding)),
-        .try = *finding__tries(finding),
+        .fix = fix ? table_rows__keep(rows, fix) : NULL,
+        .try = *tries,
+        .tries = tries,
         .place = PLACE_NOWHERE,
         .by = PLACE_NOWHERE,
         .born = born_place(rows, report, finding),
@@ -155,6 +174,7 @@ static void add_finding(struct table_rows *rows, const struct report *report,
         row->object_kind = finding__object_kind(report, finding);
         row->finding.objects += !finding->objects; /* it is named, so it is one */
     }
+    row->try = row->fix ? row->fix : row->try;
     fill_places(rows, report, finding, row);
 }
 

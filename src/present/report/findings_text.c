@@ -1,3 +1,4 @@
+#include "analysis/memory/placement.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "present/shared.h"
@@ -343,6 +344,21 @@ static void warn_of_too_frequent(const struct report *report, struct vec *warnin
     free(budget);
 }
 
+/* Also where it is no finding, or a little one: what it costs is seldom known. */
+static void warn_of_remote_memory(const struct report *report, struct vec *warnings)
+{
+    char share[16];
+    uint64_t samples;
+    double remote = placement__remote_share(report->trace, &samples);
+    if (samples < PLACEMENT_SAMPLES_LEAST || remote <= 1 - PLACEMENT_LAR_GOOD)
+        return;
+    char *hint = report__hint(report, "place", "");
+    warn(warnings, memory__format("%s of the time at memory is at memory of other NUMA nodes: %s "
+                                  "tells of which objects",
+                                  share__format(remote, share), hint));
+    free(hint);
+}
+
 struct vec report__warnings(const struct report *report)
 {
     struct vec warnings = VEC_OF(char *);
@@ -354,6 +370,7 @@ struct vec report__warnings(const struct report *report)
     }
     warn_of_notes(report, &warnings);
     warn_of_too_frequent(report, &warnings);
+    warn_of_remote_memory(report, &warnings);
     const char *const *sentences = NULL;
     size_t count = symbols__warnings(report->symbols, &sentences);
     for (size_t i = 0; i < count; i++)

@@ -1,8 +1,12 @@
 #include "present/report/findings_words.h"
+#include "present/memory/memory_screens.h"
+#include "present/place/place_screens.h"
 
-#include "analysis/findings/program_frame.h"
+#include "analysis/callsite/program_frame.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "present/memory/sharing_words.h"
+#include "present/openmp/openmp_screens.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -59,32 +63,6 @@ bool finding__by(const struct report *report, const struct finding *finding, str
     return true;
 }
 
-/* "stack", "heap" …; of memory without a name. */
-static const char *region_of(const struct report *report, const struct sharing *sharing)
-{
-    static const char *const regions[] = {
-        [HEURT_REGION_UNKNOWN] = "memory",       [HEURT_REGION_FILE] = "mapped file",
-        [HEURT_REGION_STACK] = "stack",          [HEURT_REGION_HEAP] = "heap",
-        [HEURT_REGION_SHARED] = "shared memory",
-    };
-    const struct trace_process *process = trace__process_at(report->trace, sharing->process);
-    if (symbols__variable(report->symbols, process->serial, sharing->victim.address))
-        return "variable";
-    if (process__module_of(process, sharing->victim.address))
-        return "static";
-    return regions[sharing->victim.region <= HEURT_REGION_SHARED ? sharing->victim.region : 0];
-}
-
-/* "hits", or "0x55d0a000, heap". */
-static char *shared_object(const struct report *report, const struct sharing *sharing)
-{
-    uint64_t address = sharing->victim.address;
-    const struct symbol *variable =
-        symbols__variable(report->symbols, serial_of(report, sharing), address);
-    return variable ? memory__text(variable->function)
-                    : memory__format("0x%" PRIx64 ", %s", address, region_of(report, sharing));
-}
-
 /* A descriptor that led to several files, one after the other, has all their names. */
 static char *file_text(const char *names)
 {
@@ -102,23 +80,78 @@ static char *file_text(const char *names)
     return text;
 }
 
+/* What OpenMP's threads wait at has no name, and what they wait for has one. */
+static bool waits_for_regions(const struct report *report, const struct finding *finding)
+{
+    const struct profile_class *leader = leader_of(report, finding);
+    return finding->category == FINDING_CONDITION && leader &&
+           strcmp(leader->what.at.function, WAIT_FOR_REGION) == 0;
+}
+
 char *finding__object(const struct report *report, const struct finding *finding)
 {
     if (finding->sharing)
-        return shared_object(report, finding->sharing);
+        return sharing__victim(report, finding->sharing);
+    if (finding->remote)
+        return memory_object__title(report, finding->remote->object);
     const struct profile_class *leader = leader_of(report, finding);
     const char *name = leader ? class__object_name(report, &leader->what) : NULL;
     if (finding->category == FINDING_DISK && name)
         return file_text(name);
-    return finding->has_object && leader ? class__object_known_as(report, &leader->what) : NULL;
+    return finding->has_object && leader && !waits_for_regions(report, finding)
+               ? class__object_known_as(report, &leader->what)
+               : NULL;
 }
 
 const char *finding__object_kind(const struct report *report, const struct finding *finding)
 {
-    return finding->sharing ? region_of(report, finding->sharing)
+    return finding->remote ? memory_kind__name(finding->remote->object->kind)
+           : finding->sharing
+               ? access__region(report, finding->sharing->process, &finding->sharing->victim)
            : finding->category == FINDING_DISK
                ? "file"
                : class_kind__name(leader_of(report, finding)->what.at.kind);
+}
+
+/* The parallel region whose threads wait for one of them; NULL: they do not, or it is not told. */
+static const struct parallel_region *region_of(const struct report *report,
+                                               const struct finding *finding)
+{
+    const struct profile_class *leader = leader_of(report, finding);
+    if (!report->openmp || !leader || strcmp(leader->what.at.function, END_OF_REGION) != 0)
+        return NULL;
+    VEC_EACH (region, &report->openmp->regions, const struct parallel_region)
+        if (parallel_region__is_at(report, region, leader->what.at.process, leader->what.at.site))
+            return region;
+    return NULL;
+}
+
+/* Of a region whose threads have not all as much to do: "thread 1 had 3.0× the work of the other";
+ * else "". free() it. */
+static char *uneven_part(const struct report *report, const struct finding *finding)
+{
+    const struct parallel_region *region = region_of(report, finding);
+    return region ? parallel_region__uneven_text(region) : memory__text("");
+}
+
+/* What divides that region's work better; NULL: nothing is known to. */
+static const struct openmp_hint *hint_of(const struct report *report, const struct finding *finding)
+{
+    const struct parallel_region *region = region_of(report, finding);
+    if (!region)
+        return NULL;
+    VEC_EACH (hint, &report->openmp->hints, const struct openmp_hint)
+        if (hint->process == region->process && hint->region_site == region->site &&
+            (hint->kind == HINT_DYNAMIC || hint->kind == HINT_GUIDED || hint->kind == HINT_EVEN))
+            return hint;
+    return NULL;
+}
+
+char *finding__hint_command(const struct report *report, const struct finding *finding)
+{
+    const struct openmp_hint *hint = hint_of(report, finding);
+    const struct openmp_report shown = {.report = report, .use = report->openmp};
+    return hint ? openmp_hint__command(&shown, hint) : NULL;
 }
 
 /* ---- sentences ------------------------------------------------------------------------------- */
@@ -146,6 +179,7 @@ static const char *const doings[FINDING_CATEGORIES] = {
     [FINDING_MEMORY_MAP] = "Threads wait for the process's memory map",
     [FINDING_FALSE_SHARING] = "Threads write different variables on one cache line",
     [FINDING_TRUE_SHARING] = "Threads write the same variable by turns",
+    [FINDING_REMOTE_MEMORY] = "Threads use memory of other NUMA nodes",
     [FINDING_IMBALANCE] = "One thread works on while the others are done",
     [FINDING_CREATION] = "Threads are made and ended all the time",
     [FINDING_TASK] = "OpenMP makes and hands out tasks, and threads wait for them",
@@ -161,6 +195,18 @@ static bool waits_for_processes(const struct report *report, const struct findin
     return at->kind == CLASS_SLEEP && strcmp(at->function, "waitpid") == 0;
 }
 
+/* Whether ranks of MPI wait in a collective operation. */
+static bool is_collective(const struct report *report, const struct finding *finding)
+{
+    static const char *const parts[] = {"Barrier", "Bcast",   "educe", "ather",
+                                        "catter",  "lltoall", "Scan",  "scan"};
+    const struct profile_class *leader = leader_of(report, finding);
+    for (size_t i = 0; leader && i < sizeof parts / sizeof *parts; i++)
+        if (finding->category == FINDING_MESSAGE && strstr(leader->what.at.function, parts[i]))
+            return true;
+    return false;
+}
+
 /* Whether what is told as a pipe is a queue of messages. */
 static bool is_queue(const struct report *report, const struct finding *finding)
 {
@@ -172,6 +218,12 @@ static bool is_queue(const struct report *report, const struct finding *finding)
 
 static const char *doing_of(const struct report *report, const struct finding *finding)
 {
+    if (region_of(report, finding))
+        return "Threads wait for the last one at the end of a parallel region";
+    if (waits_for_regions(report, finding))
+        return "Threads wait for the next parallel region";
+    if (is_collective(report, finding))
+        return "Ranks wait for others in a collective operation";
     if (finding->in_vain > 0)
         return "Threads are woken for nothing, and wait again";
     if (finding->is_ordered)
@@ -206,14 +258,18 @@ static char *of_object(const struct report *report, const struct finding *findin
 static char *with_whom(const struct report *report, const struct sharing *sharing,
                        const char *function)
 {
-    const struct symbol *other =
-        symbols__variable(report->symbols, serial_of(report, sharing), sharing->by.address);
     bool reads = sharing->by.access == HEURT_ACCESS_READ || sharing->by.access == HEURT_ACCESS_SPIN;
-    const char *does = reads ? "reads" : "writes";
-    const char *what = other               ? other->function
-                       : sharing->is_false ? "other bytes of it"
-                                           : "the same";
-    return memory__format(", while %s %s %s", function, does, what);
+    char *own = sharing__victim(report, sharing), *other = sharing__other(report, sharing);
+    bool is_named =
+        symbols__variable(report->symbols, serial_of(report, sharing), sharing->by.address) ||
+        sharing->by.object;
+    const char *what = strcmp(own, other) != 0 && is_named ? other
+                       : sharing->is_false                 ? "other bytes of it"
+                                                           : "the same";
+    char *text = memory__format(", while %s %s %s", function, reads ? "reads" : "writes", what);
+    free(own);
+    free(other);
+    return text;
 }
 
 /* Of what is known of the leader's waits, the part of whom the most is blamed on. */
@@ -227,10 +283,33 @@ static double part_of_most(const struct report *report, const struct finding *fi
     return all_ns ? (double)most_ns / (double)all_ns : 0;
 }
 
+/* How it lies, and how far that is known to cost anything. */
+static char *how_it_lies(const struct report *report, const struct finding *finding)
+{
+    char *kind =
+        placement__kind_text(report->findings->remotes->placement, finding->remote->placed);
+    char *text = memory__format(
+        ", %s%s", kind,
+        finding->remote->is_bound
+            ? "; at most so much is lost, by the distances between nodes, for these instructions "
+              "were at no memory of their own nodes"
+            : "");
+    free(kind);
+    return text;
+}
+
 static char *by_whom(const struct report *report, const struct finding *finding)
 {
     struct finding_by by;
-    char unknown[32];
+    if (finding->remote)
+        return how_it_lies(report, finding);
+    char unknown[32], *uneven = uneven_part(report, finding);
+    if (*uneven) {
+        char *text = memory__format(", where %s", uneven);
+        free(uneven);
+        return text;
+    }
+    free(uneven);
     if (!finding__by(report, finding, &by))
         return memory__text("");
     struct place place = place__of_site(report, by.process, by.site, unknown);
@@ -275,8 +354,13 @@ char *finding__verdict(const struct report *report, const struct finding *findin
     bool in_several = finding->objects <= 1 && finding->parts.count > 1;
     if (!in_several && finding__place(report, finding, &place, unknown))
         function = function__short(place.function);
-    char *text = memory__format("%s%s%s.", doing_of(report, finding), function ? ", in " : "",
-                                function ? function : "");
+    char *uneven = uneven_part(report, finding);
+    char *text =
+        *uneven && function
+            ? memory__format("The parallel region in %s is not balanced: %s.", function, uneven)
+            : memory__format("%s%s%s.", doing_of(report, finding), function ? ", in " : "",
+                             function ? function : "");
+    free(uneven);
     free(function);
     return text;
 }
@@ -302,8 +386,9 @@ static const char *const nouns[FINDING_CATEGORIES] = {
     [FINDING_CPU] = "wanted a CPU, had none",
     [FINDING_PAGE_FAULT] = "page faults",
     [FINDING_MEMORY_MAP] = "the memory map",
-    [FINDING_FALSE_SHARING] = "false sharing at",
-    [FINDING_TRUE_SHARING] = "true sharing at",
+    [FINDING_FALSE_SHARING] = "false sharing of",
+    [FINDING_TRUE_SHARING] = "true sharing of",
+    [FINDING_REMOTE_MEMORY] = "remote memory:",
     [FINDING_IMBALANCE] = "imbalance",
     [FINDING_CREATION] = "making threads",
     [FINDING_TASK] = "tasks",
@@ -332,19 +417,14 @@ static char *noun_of(const struct report *report, const struct finding *finding)
 {
     static const char *const orders[] = {
         [JOIN_SERIAL] = "one after another", [JOIN_IN_ORDER] = "joins in order"};
-    const char *noun = orders[finding->join_order] ?: nouns[finding->category];
+    const char *noun = region_of(report, finding) ? "end of the parallel region"
+                                                  : orders[finding->join_order]
+                                                        ?: nouns[finding->category];
     const struct profile_class *leader = leader_of(report, finding);
-    bool is_call = finding->category == FINDING_NETWORK && finding->parts.count <= 1 && leader &&
-                   class__is_hooked(&leader->what);
+    bool has_call = finding->category == FINDING_NETWORK || finding->category == FINDING_MESSAGE;
+    bool is_call =
+        has_call && finding->parts.count <= 1 && leader && class__is_hooked(&leader->what);
     return is_call ? memory__format("%s: %s", noun, leader->what.at.function) : memory__text(noun);
-}
-
-/* What OpenMP's threads wait at has no name, and what they wait for has one. */
-static bool waits_for_regions(const struct report *report, const struct finding *finding)
-{
-    const struct profile_class *leader = leader_of(report, finding);
-    return finding->category == FINDING_CONDITION && leader &&
-           strncmp(leader->what.at.function, "wait for omp", strlen("wait for omp")) == 0;
 }
 
 char *finding__subject(const struct report *report, const struct finding *finding)
@@ -410,6 +490,7 @@ static const char *const tries[FINDING_CATEGORIES][TRIES_MOST] = {
                                "count in local variables, and add up at the end"},
     [FINDING_TRUE_SHARING] = {"a variable for each thread, added up when it is read",
                               "write it less often"},
+    [FINDING_REMOTE_MEMORY] = {"let the threads that use it write it first"},
     [FINDING_IMBALANCE] = {"divide the last thread's work among the others",
                            "deal out smaller pieces of work"},
     [FINDING_CREATION] = {"keep threads and give them work"},
@@ -430,7 +511,27 @@ const char *const *finding_category__tries(enum finding_category category)
     return tries[category];
 }
 
-const char *const *finding__tries(const struct finding *finding)
+/* Who touched it first, and what heurt place advises. */
+static char *place_advice(const struct report *report, const struct finding *finding)
+{
+    const struct place_report shown = {.report = report,
+                                       .use = report->findings->remotes->use,
+                                       .placement = report->findings->remotes->placement};
+    return placement__advice(&shown, finding->remote->placed);
+}
+
+char *finding__fix(const struct report *report, const struct finding *finding)
+{
+    const struct openmp_hint *hint = hint_of(report, finding);
+    const struct openmp_report shown = {.report = report, .use = report->openmp};
+    if (hint)
+        return openmp_hint__words(&shown, hint);
+    if (finding->remote)
+        return place_advice(report, finding);
+    return finding->sharing ? sharing__fix(report, finding->sharing) : NULL;
+}
+
+const char *const *finding__tries(const struct report *report, const struct finding *finding)
 {
     static const char *const of_orders[][TRIES_MOST] = {
         [JOIN_SERIAL] = {"start several before waiting for the first, as far as they do not need "
@@ -446,6 +547,20 @@ const char *const *finding__tries(const struct finding *finding)
     static const char *const of_forked[TRIES_MOST] = {
         "fewer processes, each for more of the work: a forked one copies each page that it writes",
         "write less of what the parent had (free it, or collect garbage, before forking)"};
+    static const char *const of_region[TRIES_MOST] = {
+        "deal out its loop's iterations as threads come for them: schedule(dynamic) or (guided)",
+        "divide the work by what it costs, not by the number of iterations"};
+    static const char *const of_collective[TRIES_MOST] = {
+        "divide the late rank's work among the others",
+        "fewer of these operations, or nonblocking ones with work before they are waited for"};
+    static const char *const of_next_region[TRIES_MOST] = {
+        "let the other threads work between regions, too", "fewer and larger regions"};
+    if (region_of(report, finding))
+        return of_region;
+    if (waits_for_regions(report, finding))
+        return of_next_region;
+    if (is_collective(report, finding))
+        return of_collective;
     if (finding->is_gil)
         return of_gil;
     if (finding->is_ordered)

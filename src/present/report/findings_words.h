@@ -42,8 +42,13 @@ char *finding__checking_command(const struct report *report, const struct findin
 /* "Looked at: …", "Not looked at: …" */
 char *report__looked_at(const struct report *report);
 char *report__not_looked_at(const struct report *report);
+/* What to try first, where the very place is known: in place of the first of what follows. free()
+ * it; NULL: it is not. */
+char *finding__fix(const struct report *report, const struct finding *finding);
+/* The command that tells what that would bring; likewise. */
+char *finding__hint_command(const struct report *report, const struct finding *finding);
 /* What to try, ended by NULL. Nothing is to be freed. */
-const char *const *finding__tries(const struct finding *finding);
+const char *const *finding__tries(const struct report *report, const struct finding *finding);
 const char *const *finding_category__tries(enum finding_category category);
 
 /* What the report comes to, in a sentence or two. */

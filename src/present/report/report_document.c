@@ -249,6 +249,13 @@ static struct table_rows classes_of(const void *root)
     return class_rows(report_of(root), ((const struct report_document *)root)->rank);
 }
 
+/* Not where one class is asked for. */
+static struct table_rows long_functions_of(const void *root)
+{
+    return ((const struct report_document *)root)->rank ? table_rows__of(NULL)
+                                                        : long_function_rows(report_of(root));
+}
+
 static struct table_rows findings_of(const void *root)
 {
     return finding_rows(report_of(root));
@@ -270,7 +277,7 @@ static const struct table document_table = OBJECT(
     FIELD_OBJECT("coverage", report_document, coverage, coverage_table), FIELD_WARNINGS,
     FIELD_OBJECT("thread_time", report_document, thread_time, thread_time_table),
     FIELD_LIST("threads", thread_rows), FIELD_LIST("classes", classes_of),
-    FIELD_LIST("findings", findings_of));
+    FIELD_LIST("long_functions", long_functions_of), FIELD_LIST("findings", findings_of));
 
 struct json_object *report_document__new(const struct report *report, size_t rank)
 {

@@ -5,6 +5,10 @@
 
 #include "present/shared.h"
 
+/* The first line of what put writes, without what is around it. free() it. */
+char *screen__line(const struct report *report,
+                   void (*put)(const struct report *, const struct style *, FILE *));
+
 /* The command, how long it took, on how many CPUs, and what recording cost: figures that a watch
  * and top tell, too. */
 void text__head(const struct report *report, const struct style *style, FILE *out);

@@ -100,13 +100,18 @@ struct reason_row {
 
 #define REASON(reason, key, help) FIELD(key, reason_row, ns[reason])
 /* A column for each reason that is no component. */
-#define REASON_COLUMNS(ONE)                                                                 \
-    ONE(REASON_WORKLOAD, "workload", "work that varies"),                                   \
-        ONE(REASON_SLOW_MACHINE, "slow_machine", "a CPU on which everything was slower"),   \
-        ONE(REASON_OVERLAP, "overlap", "another class at work meanwhile"),                  \
-        ONE(REASON_SPIN, "spin", "spinning"), ONE(REASON_IDLE, "idle", "waiting for work"), \
+#define REASON_COLUMNS(ONE)                                                               \
+    ONE(REASON_WORKLOAD, "workload", "work that varies"),                                 \
+        ONE(REASON_SLOW_MACHINE, "slow_machine", "a CPU on which everything was slower"), \
+        ONE(REASON_OVERLAP, "overlap", "another class at work meanwhile"),                \
+        ONE(REASON_FALSE_SHARING, "false_sharing",                                        \
+            "cache lines taken away by who uses other bytes of them"),                    \
+        ONE(REASON_TRUE_SHARING, "true_sharing", "likewise, by who uses the same bytes"), \
+        ONE(REASON_SPIN, "spin", "spinning"),                                             \
+        ONE(REASON_REMOTE_MEMORY, "remote_memory", "memory of other NUMA nodes"),         \
+        ONE(REASON_IDLE, "idle", "waiting for work"),                                     \
         ONE(REASON_UNEXPLAINED, "unexplained", "nothing that is known")
-_Static_assert(REASONS == 17, "every reason has a column");
+_Static_assert(REASONS == 20, "every reason has a column");
 
 static const struct table reasons_table =
     OBJECT(reason_row, COMPONENT_COLUMNS(REASON), REASON_COLUMNS(REASON));
@@ -393,6 +398,7 @@ struct evidence_row {
     double slope_ns;
     const char *other_function;
     uint32_t other_tid;
+    uint64_t cache_line; /* UINT64_MAX: there is none */
 };
 
 static const struct table other_table =
@@ -423,6 +429,8 @@ static const struct column evidence_columns[] = {
     FLAT("other", evidence_row, other, NULL, "",
          "of an overlap: place of the other class in the report"),
     FIELD_ONE("other", other_row),
+    COLUMN_AS(COLUMN_ADDRESS, evidence_row, cache_line, NULL, "",
+              "of sharing: a cache line at which most of it was"),
 };
 static const struct table evidence_table =
     TABLE(evidence_row, "evidence", "a row a class and a reason of its time on the CPU",
@@ -436,6 +444,7 @@ static void add_evidence(struct table_rows *rows, const struct whose_class *whos
         size_t other = report__rank_of(report, evidence->other);
         TABLE_ROW(rows, evidence_row, .whose = *whose, .of = *evidence,
                   .other = other ? other : UINT64_MAX,
+                  .cache_line = evidence->line ? evidence->line : UINT64_MAX,
                   .slope_ns = of_others ? evidence->slope_ns : COLUMN_UNKNOWN,
                   .other_function =
                       other ? VEC_AT(&report->profile->classes, struct profile_class, other - 1)

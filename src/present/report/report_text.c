@@ -1,5 +1,6 @@
 /* The first screen. */
 #include "base/memory.h"
+#include "present/openmp/openmp_screens.h"
 #include "present/report/findings_words.h"
 #include "present/report/report_parts.h"
 #include "present/requests/requests_screens.h"
@@ -231,6 +232,8 @@ static void put_next(const struct report *report, const struct style *style, FIL
     free(number);
     if (coverage.refused.count)
         flow__hint(&flow, report, "report", "--coverage");
+    if (report->mpi)
+        flow__hint(&flow, report, "mpi", "");
     if (has_waits(report))
         flow__hint(&flow, report, "locks", "");
     if (first_of(report, STANDING_RANKED) && !trace__is_aggregated(report->trace))
@@ -246,6 +249,7 @@ static void put_classes(const struct report *report, const struct style *style, 
     text__ignored(report, style, out);
     put_ranking(report, style, out);
     fputc('\n', out);
+    text__long_functions(report, style, out);
     text__not_interference(report, style, out);
     text__idle(report, style, out);
     text__sampled(report, style, out);
@@ -261,10 +265,14 @@ static void put_more(const struct report *report, const struct style *style, FIL
     if (findings->count && VEC_AT(findings, struct finding, 0)->ranked)
         flow__hint(&flow, report, "report", "1");
     flow__hint(&flow, report, "report", "--classes");
+    if (report->mpi)
+        flow__hint(&flow, report, "mpi", "");
     if (has_waits(report))
         flow__hint(&flow, report, "locks", "");
     if (first_of(report, STANDING_RANKED) && !trace__is_aggregated(report->trace))
         flow__hint(&flow, report, "whatif", "");
+    if (report->openmp)
+        flow__hint(&flow, report, "openmp", "");
     flow__hint(&flow, report, "view", "");
     flow__take(&flow, memory__text(style->unicode ? "· heurt explain" : "| heurt explain"),
                INK_PLAIN, 1);
@@ -276,6 +284,8 @@ static void put_what_was_found(const struct report *report, const struct style *
     text__verdict(report, style, out);
     fputc('\n', out);
     text__roles(report, style, out);
+    if (report->openmp)
+        paragraph__take(style, out, "  ", openmp_use__efficiency(report->openmp));
     fputc('\n', out);
     text__findings(report, style, out);
 }

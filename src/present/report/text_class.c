@@ -3,6 +3,7 @@
 #include "present/shared.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,7 +83,7 @@ static double interference_ns(const struct profile_class *class)
 {
     double sum = 0;
     for (unsigned i = 0; i < REASONS; i++)
-        if (i < COMPONENT_OVERHEAD || i == REASON_OVERLAP || i == REASON_SPIN)
+        if (i < COMPONENT_OVERHEAD || (i >= REASON_OVERLAP && i <= REASON_SPIN))
             sum += (double)class->why_ns[i];
     return sum;
 }
@@ -97,9 +98,12 @@ static char *verdict_reason(const struct profile_class *class)
         return memory__text("none: to wait for work, for time or for a thread's end is no loss");
     if (class->verdict == VERDICT_INTERFERENCE) {
         share__format(interference_ns(class) / excess, share);
-        return memory__format("interference, mostly %s: waits, preemption and others at work are "
+        bool is_shared =
+            class->why_ns[REASON_FALSE_SHARING] > 0 || class->why_ns[REASON_TRUE_SHARING] > 0;
+        return memory__format("interference, mostly %s: waits, preemption%s and others at work are "
                               "%s of what is lost",
-                              reason__words(class->cause), share);
+                              reason__words(class->cause), is_shared ? ", shared lines" : "",
+                              share);
     }
     if (class->verdict == VERDICT_WORKLOAD) {
         share__format((double)class->why_ns[REASON_WORKLOAD] / excess, share);
@@ -301,9 +305,20 @@ static char *evidence_text(const struct report *report, const struct profile_cla
     if (evidence->reason == REASON_WORKLOAD)
         return memory__format("its duration follows %s",
                               evidence->argument ? evidence->argument : "what there was to do");
+    if (evidence->reason == REASON_FALSE_SHARING || evidence->reason == REASON_TRUE_SHARING)
+        return memory__format(
+            "samples: threads write %s bytes of cache line 0x%" PRIx64 " and others",
+            evidence->reason == REASON_FALSE_SHARING ? "different" : "the same", evidence->line);
+    if (evidence->reason == REASON_REMOTE_MEMORY)
+        return memory__text("samples: threads are at memory of other NUMA nodes");
     if (evidence->reason == REASON_SLOW_MACHINE)
         return memory__text("other classes were slower on that CPU then, too");
     return memory__text("");
+}
+
+static char *fraction_text(double fraction)
+{
+    return memory__format("%.2f", fraction);
 }
 
 static void put_evidence(const struct report *report, const struct profile_class *class,
@@ -320,8 +335,10 @@ static void put_evidence(const struct report *report, const struct profile_class
     struct grid grid = grid__start(columns, 5, 2);
     VEC_EACH (evidence, &class->evidence, struct profile_evidence) {
         grid__cell(&grid, memory__text(reason__words(evidence->reason)), INK_PLAIN);
-        grid__cell(&grid, memory__format("%.2f", evidence->explained), INK_PLAIN);
-        grid__cell(&grid, memory__format("%.2f", evidence->null), INK_PLAIN);
+        bool is_sampled = isnan(evidence->explained);
+        grid__cell(&grid, is_sampled ? memory__text("") : fraction_text(evidence->explained),
+                   INK_PLAIN);
+        grid__cell(&grid, is_sampled ? memory__text("") : fraction_text(evidence->null), INK_PLAIN);
         grid__take(&grid, evidence_text(report, class, evidence), INK_PLAIN);
         grid__cell(&grid, memory__text(confidence__name(evidence->confidence)), INK_PLAIN);
     }
@@ -527,6 +544,7 @@ void text__one_class(const struct report *report, size_t rank, const struct styl
     class_structure__put(class->what.structure, style, out);
     put_components(class, style, out);
     put_evidence(report, class, style, out);
+    text__lines_of_class(report, class, style, out);
     put_doubts(class, style, out);
     put_blames(report, class, style, out);
     put_threads(report, class, style, out);

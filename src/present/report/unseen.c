@@ -12,8 +12,10 @@
 static const struct runtime_kind kinds[] = {
     {"OpenMP",
      {"libgomp.so*", "libomp.so*", "libiomp5.so*"},
-     "critical sections, locks, barriers, waits for tasks",
-     "which task is whose, how loops are shared out"},
+     "critical sections, locks, barriers, waits for tasks (heurt openmp tells of regions, loops "
+     "and "
+     "tasks)",
+     "tasks that an event ends (detach)"},
     {"oneTBB", {"libtbb.so*"}, "waits and wakes of its workers", "which task is whose"},
     {"the Java virtual machine",
      {"libjvm.so*"},

@@ -1,6 +1,7 @@
 /* What a report comes to, in a sentence or two. */
 #include "base/memory.h"
 #include "base/text.h"
+#include "present/mpi/mpi_screens.h"
 #include "present/report/findings_words.h"
 #include "present/report/report_parts.h"
 #include "present/report/unseen.h"
@@ -191,14 +192,27 @@ static char *others_beside(const struct report *report, const struct finding *fi
                : cpus_of_others(report, &sum);
 }
 
+/* Of ranks of MPI: who is waited for. NULL: nobody stands out. */
+static char *late_rank(const struct report *report)
+{
+    return report->mpi && !trace__has_asides(report->trace) ? mpi_use__verdict(report->mpi) : NULL;
+}
+
 void text__verdict(const struct report *report, const struct style *style, FILE *out)
 {
     const struct finding *finding = findings__verdict(report->findings);
+    char *late = late_rank(report);
+    bool is_of_ranks = late && finding && finding->category == FINDING_MESSAGE;
+    if (late && !is_of_ranks)
+        paragraph__take(style, out, "  ", memory__text(late));
     if (!finding) {
         paragraph__take(style, out, "  ", nothing_wrong(report));
+        free(late);
         return;
     }
-    char *wrong = what_is_wrong(report, finding), *without = without_it(report, finding, style);
+    char *wrong = is_of_ranks ? memory__text(late) : what_is_wrong(report, finding);
+    char *without = without_it(report, finding, style);
+    free(late);
     char *others = others_beside(report, finding);
     paragraph__take(style, out, "  ", memory__format("%s %s%s", wrong, without, others));
     free(others);

@@ -49,9 +49,24 @@ static const char *state_words(unsigned state)
         return "idle";
     case WALL_NOBODY:
         return "no thread recorded";
+    case WALL_FALSE_SHARING:
+        return "false sharing";
+    case WALL_TRUE_SHARING:
+        return "true sharing";
     default:
         return component__key((enum component)state);
     }
+}
+
+bool wall_row__may_be(const char *what)
+{
+    for (unsigned state = 0; state < WALL_STATES; state++)
+        if (strcmp(what, state_words(state)) == 0)
+            return true;
+    for (unsigned kind = 0; kind < CLASS_KINDS; kind++)
+        if (strcmp(what, class_kind__name((enum class_kind)kind)) == 0)
+            return true;
+    return false;
 }
 
 static void name_class(struct table_rows *rows, const struct report *report,

@@ -87,6 +87,8 @@ static char *subject(const struct report *report, const struct profile_class *cl
         [CLASS_SLEEP] = "sleep",
         [CLASS_YIELD] = "polls",
         [CLASS_MEMORY_MAP] = "memory map",
+        [CLASS_MESSAGE] = "message",
+        [CLASS_MPI] = "MPI",
     };
     const char *noun = nouns[class->what.at.kind];
     if (class->what.at.kind == CLASS_FAULT)

@@ -111,9 +111,15 @@ static const char *const component_keys[COMPONENTS] = {
 };
 
 static const char *const reason_keys[REASONS] = {
-    [REASON_WORKLOAD] = "workload", [REASON_SLOW_MACHINE] = "slow_machine",
-    [REASON_OVERLAP] = "overlap",   [REASON_SPIN] = "spin",
-    [REASON_IDLE] = "idle",         [REASON_UNEXPLAINED] = "unexplained",
+    [REASON_WORKLOAD] = "workload",
+    [REASON_SLOW_MACHINE] = "slow_machine",
+    [REASON_OVERLAP] = "overlap",
+    [REASON_SPIN] = "spin",
+    [REASON_FALSE_SHARING] = "false_sharing",
+    [REASON_TRUE_SHARING] = "true_sharing",
+    [REASON_REMOTE_MEMORY] = "remote_memory",
+    [REASON_IDLE] = "idle",
+    [REASON_UNEXPLAINED] = "unexplained",
 };
 
 const char *component__key(enum component component)
@@ -151,8 +157,14 @@ const char *reason__words(enum reason reason)
         return "others at work";
     case REASON_IDLE:
         return "waiting for work";
+    case REASON_FALSE_SHARING:
+        return "false sharing";
+    case REASON_TRUE_SHARING:
+        return "true sharing";
     case REASON_SPIN:
         return "spinning";
+    case REASON_REMOTE_MEMORY:
+        return "remote memory";
     case REASON_UNEXPLAINED:
         return "unexplained";
     default:

@@ -1,6 +1,7 @@
 #include "present/table/parts.h"
 
 #include "base/memory.h"
+#include "format/machine_nodes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -177,18 +178,21 @@ struct table_rows warning_rows(const void *root)
 
 struct machine_cells {
     const char *host, *kernel, *processor;
-    uint64_t cpus;
+    uint64_t cpus, nodes;
 };
 
 static const struct table machine_table =
-    OBJECT(machine_cells, FIELDS(machine_cells, host, kernel, processor, cpus));
+    OBJECT(machine_cells, FIELDS(machine_cells, host, kernel, processor, cpus, nodes));
 
 struct table_rows machine_row(const void *root)
 {
     const struct trace *trace = ((const struct run_cells *)root)->report->trace;
     struct table_rows rows = table_rows__of(&machine_table);
     const char *cpus = trace__meta(trace, "cpus");
+    struct machine_nodes nodes = machine_nodes__of(trace);
     TABLE_ROW(&rows, machine_cells, trace__meta(trace, "host"), trace__meta(trace, "kernel"),
-              trace__meta(trace, "processor"), cpus ? strtoull(cpus, NULL, 10) : UINT64_MAX);
+              trace__meta(trace, "processor"), cpus ? strtoull(cpus, NULL, 10) : UINT64_MAX,
+              nodes.count ? nodes.count : UINT64_MAX);
+    machine_nodes__free(&nodes);
     return rows;
 }

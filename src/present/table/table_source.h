@@ -8,7 +8,11 @@
 #include "base/table.h"
 #include "present/iterations/iterations_screens.h"
 #include "present/locks/locks_screens.h"
+#include "present/memory/memory_screens.h"
+#include "present/mpi/mpi_screens.h"
+#include "present/openmp/openmp_screens.h"
 #include "present/outliers/points.h"
+#include "present/place/place_screens.h"
 #include "present/present.h"
 #include "present/structure/structure_screens.h"
 #include "present/table/parts.h"
@@ -43,6 +47,10 @@ struct table_subject {
     const struct whatif_view *whatif;
     const struct wall_ledger *wall;
     const struct longest *longest;
+    const struct memory_report *memory;
+    const struct place_report *place;
+    const struct openmp_report *openmp;
+    const struct mpi_report *mpi;
 };
 
 struct table_source {
@@ -69,6 +77,7 @@ void table_source__put_list(const struct style *style, FILE *out);
 struct table_rows class_rows(const struct report *report, size_t rank);
 /* Not known where the findings were not asked for. */
 struct table_rows finding_rows(const struct report *report);
+struct table_rows long_function_rows(const struct report *report);
 struct table_rows coverage_rows(const struct report *report);
 struct table_rows lock_rows(const struct locks_report *locks, size_t rank);
 struct table_rows lock_check_rows(const struct locks_report *locks);
@@ -76,6 +85,8 @@ struct table_rows path_rows(const struct locks_report *locks);
 struct table_rows outline_rows(const struct structure_report *shown);
 struct table_rows phase_rows(const struct report *report, const struct iterations *iterations);
 struct table_rows point_rows(const struct points_report *shown);
+/* Whether a row of the table of the wall time may begin so, in some run: "lock", "working". */
+bool wall_row__may_be(const char *what);
 /* NULL: there are none. */
 struct table_rows wall_rows(const struct report *report, const struct wall_ledger *ledger);
 struct table_rows whatif_rows(const struct whatif_view *view);
@@ -88,6 +99,12 @@ extern const struct table_source classes_source, class_threads_source, blockers_
     evidence_source, coverage_source, findings_source, threads_source, locks_source,
     lock_sites_source, lock_pairs_source, lock_waits_source, path_source, structure_source,
     iterations_source, iteration_threads_source, iteration_outliers_source, outliers_source,
-    wall_source, whatif_source, processes_source, run_source, occurrences_source;
+    mpi_ranks_source, mpi_calls_source, mpi_pairs_source, mpi_communicators_source,
+    openmp_regions_source, openmp_region_threads_source, openmp_loops_source, openmp_tasks_source,
+    openmp_barriers_source, openmp_hints_source, memory_objects_source, memory_accesses_source,
+    memory_lines_source, long_functions_source, memory_counts_source, memory_oracle_source,
+    memory_pages_source, memory_flow_source, memory_placement_source, memory_page_nodes_source,
+    memory_nodes_source, wall_source, whatif_source, processes_source, run_source,
+    occurrences_source;
 
 #endif

@@ -1,4 +1,4 @@
-#include "analysis/findings/program_frame.h"
+#include "analysis/callsite/program_frame.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -93,6 +93,28 @@ static bool takes_lock(const struct symbol *symbol)
         if (strstr(symbol->function, parts[i]))
             return true;
     return part_ends_in(symbol, words, sizeof words / sizeof *words);
+}
+
+/* "g_malloc0" ends as "malloc" does. */
+static bool ends_in(const char *part, size_t bytes, const char *end)
+{
+    size_t length = strlen(end);
+    while (bytes && isdigit((unsigned char)part[bytes - 1]))
+        bytes--;
+    return bytes >= length && strncasecmp(part + bytes - length, end, length) == 0;
+}
+
+bool symbol__allocates(const struct symbol *symbol)
+{
+    static const char *const words[] = {"alloc", "allocate", "zalloc"};
+    static const char *const ends[] = {"malloc", "calloc", "realloc", "memalign", "strdup"};
+    const char *part;
+    size_t bytes = last_part(symbol->function, &part);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_in(part, bytes, ends[i]))
+            return true;
+    return part_ends_in(symbol, words, sizeof words / sizeof *words) ||
+           strncmp(symbol->function, "operator new", 12) == 0;
 }
 
 /* What is acquired otherwise may be anything that there is a number of. */

@@ -1,8 +1,8 @@
 /* program_frame.h: the program's own code in a call: code of the system (libc, libstdc++, libgomp
  * and their headers) works on behalf of its caller. Symbols belong to the table they come from. For
  * analysis/ and present/. */
-#ifndef HEURT_ANALYSIS_FINDINGS_PROGRAM_FRAME_H
-#define HEURT_ANALYSIS_FINDINGS_PROGRAM_FRAME_H
+#ifndef HEURT_ANALYSIS_CALLSITE_PROGRAM_FRAME_H
+#define HEURT_ANALYSIS_CALLSITE_PROGRAM_FRAME_H
 
 #include "analysis/callsite/definition.h"
 #include "format/symbols.h"
@@ -20,6 +20,9 @@ const struct symbol *program_frame__inlined(const struct symbol *symbol);
  * function, from the top) outwards; NULL: not known. */
 const struct symbol *program_frame__in_stack(const struct symbols *symbols,
                                              const struct class_definition *class);
+
+/* It gives memory on behalf of its caller, by its name: xmalloc, g_malloc0, Pool::allocate. */
+bool symbol__allocates(const struct symbol *symbol);
 
 /* A runtime's own scheduler waits there for work, of which the program tells nothing. */
 bool program_frame__is_scheduler(const struct symbols *symbols,

@@ -1,0 +1,108 @@
+/* mpi.h: what ranks of MPI wait for, whom, and what that one did instead.
+ *
+ *     rank 0   work ── Recv ~~~~~~~~~~~~~~~│─ transfer ─│ work      ~ late sender: until Send is
+ * entered rank 1   work ──────────────────────── Send ──────── work
+ *
+ * In goes a trace of all ranks, out come figures by rank, by place of the calls, by pair of ranks
+ * and by communicator, as docs/mpi.md defines them. Messages are matched as MPI does: of each
+ * communicator, sender, receiver and tag the n-th that is sent is the n-th that is awaited, in the
+ * order in which these were; which sender and tag a receive from any got is told by its end. Of a
+ * rank's life
+ *
+ *     life = in MPI + work + wanted a CPU + blocked        in MPI = waits for others + the rest
+ *
+ * A wait's end is another rank's call: what that rank did meanwhile outside of MPI is a delay of
+ * its own making; while it waited itself, the delay is of whom it waited for.
+ *
+ * One walk by threads; memory: some 100 bytes a call and message; time: that of sorting them. */
+#ifndef HEURT_ANALYSIS_MPI_MPI_H
+#define HEURT_ANALYSIS_MPI_MPI_H
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct analysis;
+
+enum mpi_wait {
+    MPI_WAIT_NONE,
+    MPI_WAIT_LATE_SENDER,
+    MPI_WAIT_WRONG_ORDER, /* likewise, while an earlier message of that sender was there */
+    MPI_WAIT_LATE_RECEIVER,
+    MPI_WAIT_BARRIER,
+    MPI_WAIT_ALL,            /* an operation that needs something of all */
+    MPI_WAIT_LATE_BROADCAST, /* the root was late */
+    MPI_WAIT_EARLY_REDUCE,   /* the root waited for the others */
+    MPI_WAIT_EARLY_SCAN,     /* for those before this rank */
+    MPI_WAIT_END,            /* in MPI_Finalize */
+    MPI_WAITS
+};
+const char *mpi_wait__name(unsigned wait); /* "late sender" */
+
+#define MPI_NOBODY UINT32_MAX /* a rank that is not known */
+
+/* ns. */
+struct mpi_rank {
+    uint32_t rank, process, thread; /* process: serial; thread: index of who called MPI_Init */
+    uint64_t life_ns, mpi_ns, work_ns, no_cpu_ns, blocked_ns;
+    uint64_t waited_ns, wait_ns[MPI_WAITS];
+    uint64_t calls, sent, sent_bytes, received, received_bytes, collectives;
+    /* Others waited for it while it was outside of MPI: in all, and what it did then. */
+    uint64_t delay_ns, delay_work_ns, delay_no_cpu_ns, delay_blocked_ns;
+};
+
+/* Calls at one place of the program, of all ranks. */
+struct mpi_site {
+    uint32_t process; /* serial: of one that calls there */
+    uint64_t site;
+    uint32_t call; /* enum heurt_message_call */
+    uint32_t ranks;
+    uint64_t count, ns, waited_ns, most_ns, bytes; /* most: of one call */
+    uint64_t wait_ns[MPI_WAITS];
+    uint64_t waits[MPI_WAITS]; /* calls with such a wait */
+    uint32_t late;             /* the rank that was waited for most; MPI_NOBODY */
+    uint64_t late_ns;          /* so long */
+};
+
+/* From one rank to another. */
+struct mpi_pair {
+    uint32_t from, to;
+    uint64_t messages, bytes, least_bytes, most_bytes;
+    uint64_t late_sender_ns, late_receiver_ns;
+};
+
+struct mpi_communicator {
+    uint32_t number, size;
+    uint64_t operations, ns, waited_ns; /* collective ones; of all its ranks */
+    uint64_t messages, bytes;
+};
+
+struct mpi_use {
+    struct vec ranks;         /* struct mpi_rank, by rank */
+    struct vec sites;         /* struct mpi_site, of most time waited first */
+    struct vec pairs;         /* struct mpi_pair, by from and to */
+    struct vec communicators; /* struct mpi_communicator */
+    uint32_t size;            /* of MPI_COMM_WORLD; ranks may be missing */
+    uint64_t matched, unmatched_sends, unmatched_receives, cancelled;
+    uint64_t whole_operations,
+        partial_operations;                /* collective: of all members, or of some alone */
+    uint64_t one_sided, files, neighbours; /* calls that are not looked at further */
+    bool is_ambiguous; /* several threads of a rank send and receive: their order is a guess */
+    uint64_t wall_ns;
+};
+
+/* A struct mpi_use; no result where no rank is told. */
+extern const struct analysis mpi_analysis;
+
+/* The rank that had most work, and how many times that of the others on the average; 0: nobody
+ * stands out. */
+struct mpi_most {
+    uint32_t rank;
+    double times;
+};
+struct mpi_most mpi_use__most_work(const struct mpi_use *use);
+/* The rank that others waited for most; NULL: none. */
+const struct mpi_rank *mpi_use__latest(const struct mpi_use *use);
+
+#endif

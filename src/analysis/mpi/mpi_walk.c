@@ -1,0 +1,183 @@
+/* One thread's events as calls of MPI, and what these sent, awaited and came to. */
+#include "analysis/events/message_acts.h"
+#include "analysis/events/time_off_cpu.h"
+#include "analysis/mpi/internal.h"
+#include "base/map.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+struct mpi_part {
+    const struct trace *trace;
+    struct rank_record record;
+    struct map pending; /* request → kind << 32 | index in sends, receives or collectives */
+    bool is_in_call;
+};
+
+enum pending_kind { PENDING_SEND, PENDING_RECEIVE, PENDING_COLLECTIVE };
+
+static void begin_call(struct mpi_part *part, const struct message_act *act)
+{
+    vec__push(&part->record.calls, &(struct rank_call){.enter = act->tick,
+                                                       .leave = act->tick,
+                                                       .site = act->site,
+                                                       .bytes = act->bytes,
+                                                       .call = act->call,
+                                                       .communicator = act->communicator,
+                                                       .thread = part->record.thread,
+                                                       .blocker = MPI_NOBODY});
+    part->is_in_call = true;
+}
+
+static uint32_t call_of_now(const struct mpi_part *part)
+{
+    return part->is_in_call ? (uint32_t)(part->record.calls.count - 1) : NO_CALL;
+}
+
+static void end_call(struct mpi_part *part, uint64_t tick)
+{
+    if (part->is_in_call)
+        rank_record__call(&part->record, call_of_now(part))->leave = tick;
+    part->is_in_call = false;
+}
+
+static struct vec *posts_of(struct rank_record *record, enum pending_kind kind)
+{
+    return kind == PENDING_SEND      ? &record->sends
+           : kind == PENDING_RECEIVE ? &record->receives
+                                     : &record->collectives;
+}
+
+static void post(struct mpi_part *part, const struct message_act *act, enum pending_kind kind)
+{
+    uint32_t now = call_of_now(part);
+    struct vec *posts = posts_of(&part->record, kind);
+    if (now == NO_CALL)
+        return;
+    if (act->request)
+        map__put(&part->pending, &act->request, sizeof act->request,
+                 (uint64_t)kind << 32 | posts->count);
+    vec__push(posts, &(struct rank_post){.tick = act->tick,
+                                         .bytes = act->bytes,
+                                         .call = now,
+                                         .done = act->request ? NO_CALL : now,
+                                         .request = act->request,
+                                         .communicator = act->communicator,
+                                         .peer = act->rank,
+                                         .tag = act->tag,
+                                         .operation = act->call});
+}
+
+/* A request may be made by one thread and done by another: then it stays open here. */
+static void done(struct mpi_part *part, const struct message_act *act)
+{
+    uint64_t found = map__get(&part->pending, &act->request, sizeof act->request);
+    if (found == MAP_ABSENT)
+        return;
+    enum pending_kind kind = (enum pending_kind)(found >> 32);
+    struct rank_post *posted =
+        VEC_AT(posts_of(&part->record, kind), struct rank_post, (uint32_t)found);
+    posted->done = call_of_now(part);
+    posted->is_cancelled = act->type == MESSAGE_REQUEST_CANCELLED;
+    if (kind == PENDING_RECEIVE && !posted->is_cancelled) {
+        posted->peer = act->rank;
+        posted->tag = act->tag;
+        posted->bytes = act->bytes;
+    }
+}
+
+static void take_act(struct mpi_part *part, const struct message_act *act)
+{
+    struct rank_record *record = &part->record;
+    switch (act->type) {
+    case MESSAGE_CALL_BEGINS:
+        begin_call(part, act);
+        return;
+    case MESSAGE_CALL_ENDS:
+        end_call(part, act->tick);
+        return;
+    case MESSAGE_IS_SENT:
+        post(part, act, PENDING_SEND);
+        return;
+    case MESSAGE_IS_AWAITED:
+        post(part, act, PENDING_RECEIVE);
+        return;
+    case MESSAGE_COLLECTIVE_BEGINS:
+        post(part, act, PENDING_COLLECTIVE);
+        return;
+    case MESSAGE_REQUEST_DONE:
+    case MESSAGE_REQUEST_CANCELLED:
+        done(part, act);
+        return;
+    case MESSAGE_COMMUNICATOR_MADE:
+        vec__push(&record->members, &(struct rank_member){act->communicator, act->size, act->rank});
+        return;
+    case MESSAGE_RANK_KNOWN:
+        record->rank = act->rank;
+        record->size = act->size;
+        record->library = act->call;
+        record->threads_level = act->tag;
+        return;
+    default:
+        return;
+    }
+}
+
+void *mpi_walk__thread(const struct trace *trace, uint32_t thread)
+{
+    struct mpi_part *part = memory__zeroed(1, sizeof *part);
+    const struct trace_thread *own = trace__thread_at(trace, thread);
+    part->trace = trace;
+    part->record = (struct rank_record){.process = trace__serial_of(trace, thread),
+                                        .thread = thread,
+                                        .rank = MPI_NOBODY,
+                                        .begin = own->start_tick,
+                                        .end = own->end_tick,
+                                        .calls = VEC_OF(struct rank_call),
+                                        .sends = VEC_OF(struct rank_post),
+                                        .receives = VEC_OF(struct rank_post),
+                                        .collectives = VEC_OF(struct rank_post),
+                                        .members = VEC_OF(struct rank_member),
+                                        .offs = VEC_OF(struct rank_off)};
+    return part;
+}
+
+void mpi_walk__event(void *self, const struct event *event)
+{
+    struct mpi_part *part = self;
+    struct message_act act = message_act__of(event);
+    if (act.type != MESSAGE_ACT_NOTHING) {
+        take_act(part, &act);
+        return;
+    }
+    struct off_cpu off = off_cpu__of(event);
+    if ((off.type == OFF_CPU_BLOCKED || off.type == OFF_CPU_PREEMPTED) && off.end > off.begin)
+        vec__push(&part->record.offs, &(struct rank_off){off.begin, off.runnable, off.end});
+}
+
+/* A call that is open when the trace ends, ends then. */
+void mpi_walk__end(void *self)
+{
+    struct mpi_part *part = self;
+    end_call(part, part->record.end);
+}
+
+struct rank_record mpi_walk__take(void *self)
+{
+    struct mpi_part *part = self;
+    struct rank_record record = part->record;
+    record.callers = record.calls.count > 0;
+    map__free(&part->pending);
+    free(part);
+    return record;
+}
+
+void rank_record__free(struct rank_record *record)
+{
+    vec__free(&record->calls);
+    vec__free(&record->sends);
+    vec__free(&record->receives);
+    vec__free(&record->collectives);
+    vec__free(&record->members);
+    vec__free(&record->offs);
+}

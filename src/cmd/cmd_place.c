@@ -1,0 +1,166 @@
+/* heurt place: on which NUMA nodes memory is, from where it is accessed, and a script that places
+ * it.
+ */
+#include "base/memory.h"
+#include "cmd/command.h"
+#include "cmd/kept_print.h"
+#include "cmd/load.h"
+#include "cmd/options.h"
+#include "cmd/whole_file.h"
+#include "present/place/place_screens.h"
+#include "recorder/install.h"
+#include "recorder/memory_names.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct place_request {
+    const char *directory;
+    const struct place_presenter *presenter;
+    const char *object; /* a number, or a part of its title; NULL: all */
+    const char *output; /* of the script; NULL: stdout */
+    uint64_t width;     /* 0: not given */
+    bool all;
+};
+
+struct place_showing {
+    const struct place_presenter *presenter;
+    const struct place_report *shown;
+};
+
+static void present(const void *subject, const struct style *style, FILE *out)
+{
+    const struct place_showing *showing = subject;
+    showing->presenter->put(showing->shown, style, out);
+}
+
+/* False after a sentence: no object is meant. */
+static bool choose(const struct place_request *request, struct place_report *shown)
+{
+    size_t rank = 0;
+    if (!request->object || !shown->placement)
+        return true;
+    VEC_EACH (object, &shown->placement->objects, struct placement_object) {
+        const struct memory_object *of =
+            VEC_AT(&shown->use->objects, struct memory_object, object->object);
+        if (memory_object__is(shown->report, of, ++rank, request->object) && !shown->rank)
+            shown->rank = rank;
+    }
+    if (!shown->rank)
+        say("no object is '%s': of %zu objects, heurt place lists those of most remote time",
+            request->object, rank);
+    return shown->rank;
+}
+
+/* Executable, for its owner alone: it tells of the program. */
+static int write_script(const struct place_request *request, const struct place_report *shown)
+{
+    struct whole_file file;
+    struct style style = {0};
+    if (!request->output) {
+        place_script.put(shown, &style, stdout);
+        return fflush(stdout) ? EXIT_HEURT : 0;
+    }
+    int status = whole_file__open(&file, request->directory, request->output);
+    if (status)
+        return status;
+    place_script.put(shown, &style, file.out);
+    int failed = fflush(file.out) || (file.beside && fchmod(fileno(file.out), 0700)) ? errno : 0;
+    return whole_file__close(&file, failed);
+}
+
+static int show(const struct place_request *request, const struct loaded *loaded,
+                const struct kept_print *print)
+{
+    char *library = place_library__find();
+    struct place_report shown = {.report = &loaded->report,
+                                 .use = run__result(&loaded->run, &memory_analysis),
+                                 .placement = run__result(&loaded->run, &placement_analysis),
+                                 .all = request->all,
+                                 .library = library};
+    int status = 0;
+    memory_names__find(loaded->trace, loaded->symbols, true);
+    if (!choose(request, &shown))
+        status = EXIT_USAGE;
+    else if (request->presenter == &place_script)
+        status = write_script(request, &shown);
+    else
+        status = kept_print__make(print, loaded->trace, present,
+                                  &(struct place_showing){request->presenter, &shown});
+    free(library);
+    return status;
+}
+
+static int make_place(const struct place_request *request, const struct kept_print *print)
+{
+    struct loaded loaded;
+    int status = loaded__open(request->directory, &loaded);
+    if (status)
+        return status;
+    run__ask(&loaded.run, &memory_analysis, NULL);
+    run__ask(&loaded.run, &placement_analysis, NULL);
+    status = loaded__profile(&loaded, CLASSES_BY_SITE);
+    status = status ? status : show(request, &loaded, print);
+    loaded__close(&loaded);
+    return status;
+}
+
+static int place_of(const struct place_request *request)
+{
+    bool is_script = request->presenter == &place_script;
+    char *what = is_script ? NULL
+                           : memory__format("place %s%s %s", request->presenter->name,
+                                            request->all ? " all" : "",
+                                            request->object ? request->object : "");
+    struct kept_print print =
+        kept_print__of(request->directory, what, request->presenter == &place_text, request->width);
+    int status = 0;
+    if (!kept_print__show(&print, &status))
+        status = make_place(request, &print);
+    kept_print__free(&print);
+    return status;
+}
+
+static const struct option_row option_rows[] = {
+    INPUT_ROW(struct place_request, directory),
+    {.name = "script",
+     .help = "a script that runs a program with its memory placed",
+     CONSTANT(struct place_request, presenter, &place_script),
+     .group = 'f'},
+    {.letter = 'o',
+     .name = "output",
+     .value = "FILE",
+     .help = "the script goes there (else to stdout)",
+     TEXT(struct place_request, output)},
+    {.name = "all", .help = "also what takes little time", FLAG(struct place_request, all)},
+    WIDTH_ROW(struct place_request, width),
+    FORMAT_ROW(struct place_request, presenter, json, &place_json),
+    FORMAT_ROW(struct place_request, presenter, csv, &place_csv),
+    {0},
+};
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct place_request request = {.directory = DEFAULT_TRACE, .presenter = &place_text};
+    int status = options__read(self, argc, argv, &request);
+    if (status)
+        return status;
+    if (argc - optind > 1)
+        return wrong_usage(self, "one object at a time");
+    request.object = argv[optind];
+    if (request.output && request.presenter != &place_script)
+        return wrong_usage(self, "--output is for --script");
+    if (request.object && request.presenter == &place_script)
+        return wrong_usage(self, "--script is of all objects");
+    return place_of(&request);
+}
+
+const struct command command_place = {
+    .name = "place",
+    .summary = "show on which NUMA nodes memory is, and what placing it elsewhere would bring",
+    .rows = option_rows,
+    .operands = "[OBJECT]",
+    .run = run};

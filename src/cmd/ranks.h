@@ -1,0 +1,48 @@
+/* ranks.h: several heurts that a launcher of MPI starts at a time, one a rank: mpirun -n 4 heurt
+ * ./x
+ *
+ * Each records its own program into a trace of its own, beside the one that was asked for. When its
+ * program has ended, rank 0's heurt waits for the others to end theirs, appends what they recorded
+ * to its own trace, and is the only one to go on with it: one trace, one report.
+ *
+ *     rank 0   heurt.data ──────────────────────────────► heurt.data, whole
+ *     rank 1   heurt.data.rank1-4711~ ─► heurt.data.rank1-4711 ──┘      (4711: the launcher's
+ * process)
+ *
+ * A part loses its tilde when it is complete. Whose recorder has died (its lock on the trace is
+ * gone) is taken as it is. All of one host; who does not come in time is named, and left where it
+ * is.
+ *
+ * In goes the environment, out come a rank's trace and what joins them. It stands on
+ * format/rank_parts.h and waits no longer than RANKS_PATIENCE_NS. */
+#ifndef HEURT_CMD_RANKS_H
+#define HEURT_CMD_RANKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct job_ranks {
+    uint32_t rank, count; /* this process's; all of the job: 1: it is alone, or there is no job */
+    long launcher;        /* process that started them all on this host */
+};
+
+/* As launchers tell it (Open MPI, MPICH and its kin, Slurm). */
+struct job_ranks ranks__of_environment(void);
+/* Whether there is a job, of however many ranks: its launcher passes on what is printed. */
+bool ranks__has_launcher(void);
+
+static inline bool ranks__is_part(const struct job_ranks *ranks)
+{
+    return ranks->rank > 0;
+}
+
+/* Where a rank that is not 0 records, to be freed: while it does, or when it is complete. */
+char *ranks__directory(const struct job_ranks *ranks, const char *directory, uint32_t rank,
+                       bool is_complete);
+/* That rank's trace is complete: gives it its name. False: it could not be renamed. */
+bool ranks__complete(const struct job_ranks *ranks, const char *directory);
+/* Of rank 0, whose own trace is at own_directory: waits for the parts and joins them. Says which
+ * are missing. */
+void ranks__join(const struct job_ranks *ranks, const char *directory, const char *own_directory);
+
+#endif

@@ -1,0 +1,45 @@
+/* record_options.h: what heurt record was asked for. */
+#ifndef HEURT_CMD_RECORD_OPTIONS_H
+#define HEURT_CMD_RECORD_OPTIONS_H
+
+#include "cmd/options.h"
+#include "cmd/ranks.h"
+#include "recorder/planner.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct overhead {
+    uint32_t permille; /* 0: none */
+    bool told;
+};
+
+struct recording {
+    const char *directory; /* of the trace, as the user wrote it */
+    struct plan_request request;
+    uint64_t max_size_bytes; /* 0: the default */
+    uint64_t stack_every, stack_bytes;
+    struct overhead overhead;
+    bool quiet, and_report, no_pack, all_locks, no_choice, no_loops, aggregate, no_kernel,
+        no_memory, instructions;
+    uint64_t choose_after_ns; /* CPU time */
+    uint32_t patience_ms;
+    bool raw_stacks, redact_arguments;
+    char **command;
+    bool hot;                    /* a run before this one finds the functions */
+    const char *report_path;     /* NULL: the report goes to the terminal */
+    FILE *report;                /* open for it, or NULL */
+    char *other_directory;       /* owned: the trace, where the usual place is in use */
+    int wait_status;             /* the command's end */
+    struct job_ranks ranks;      /* of an MPI job that this process is one of */
+    const char *asked_directory; /* of the whole trace, where this process records a part of it */
+    uint64_t repeat;             /* so many runs, one after the other */
+    const char *program_output;  /* a file for the program's standard output; NULL: its own */
+    uint64_t cpus; /* that the program may use: the first so many; 0: all that heurt may */
+};
+
+/* Filled into a struct recording. */
+extern const struct option_row record_options[];
+
+#endif

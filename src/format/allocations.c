@@ -1,0 +1,283 @@
+#include "format/allocations.h"
+
+#include "base/map.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+/* An object that lay at an asked address. */
+struct asked_place {
+    uint64_t address; /* the one that was asked for */
+    uint32_t allocation;
+};
+
+struct freed {
+    uint64_t address, tick;
+    uint32_t process; /* index */
+};
+
+struct allocations {
+    const struct trace *trace;
+    struct vec all;      /* struct allocation */
+    struct vec places;   /* struct asked_place, by address, then by the allocation's tick */
+    struct vec freed;    /* struct freed, by process, address, tick */
+    struct map stack_of; /* struct caller -> place in stacks */
+    struct vec stacks;   /* struct caller_stack */
+    uint64_t count;
+};
+
+/* Allocations that were called alike. */
+struct caller {
+    uint64_t process, site, context;
+};
+
+struct caller_stack {
+    uint64_t tick;
+    uint32_t thread; /* serial */
+};
+
+static int by_value(const void *a, const void *b)
+{
+    return ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+
+static void sort_addresses(struct vec *addresses)
+{
+    size_t kept = 0;
+    if (addresses->count)
+        qsort(addresses->items, addresses->count, sizeof(uint64_t), by_value);
+    VEC_EACH (address, addresses, uint64_t)
+        if (!kept || *VEC_AT(addresses, uint64_t, kept - 1) != *address)
+            *VEC_AT(addresses, uint64_t, kept++) = *address;
+    addresses->count = kept;
+}
+
+/* The number of the first that is not below it. */
+static size_t first_from(const struct vec *addresses, uint64_t address)
+{
+    size_t low = 0, high = addresses->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (*VEC_AT(addresses, uint64_t, middle) < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- what the trace tells -------------------------------------------------------------------- */
+
+static void take_stack(struct allocations *self, uint32_t index, const struct event *event)
+{
+    const struct trace_thread *thread = trace__thread_at(self->trace, index);
+    struct caller caller = {thread->process, HEURT_SITE_ADDRESS(event->payload[0]),
+                            HEURT_ALLOCATION_CONTEXT(event->payload[2])};
+    struct caller_stack stack = {event->tick, thread->serial};
+    uint64_t next = self->stacks.count;
+    if (map__put(&self->stack_of, &caller, sizeof caller, next) == next)
+        vec__push(&self->stacks, &stack);
+}
+
+static void take_allocated(struct allocations *self, const struct vec *addresses, uint32_t thread,
+                           const struct event *event)
+{
+    uint64_t address = event->payload[1], bytes = HEURT_ALLOCATION_BYTES(event->payload[2]);
+    size_t first = first_from(addresses, address);
+    uint32_t number = (uint32_t)self->all.count;
+    self->count++;
+    if (HEURT_SITE_HOW(event->payload[0]) & HEURT_ALLOCATION_STACK)
+        take_stack(self, thread, event);
+    for (size_t i = first; i < addresses->count; i++) {
+        struct asked_place place = {*VEC_AT(addresses, uint64_t, i), number};
+        if (place.address - address >= bytes)
+            break;
+        vec__push(&self->places, &place);
+    }
+    if (!self->places.count ||
+        VEC_AT(&self->places, struct asked_place, self->places.count - 1)->allocation != number)
+        return;
+    struct allocation allocation = {
+        .thread = thread,
+        .call = HEURT_ALLOCATION_KIND(event->payload[0]),
+        .is_drawn = HEURT_SITE_HOW(event->payload[0]) & HEURT_ALLOCATION_DRAWN,
+        .site = HEURT_SITE_ADDRESS(event->payload[0]),
+        .born = HEURT_SITE_ADDRESS(event->payload[0]),
+        .context = HEURT_ALLOCATION_CONTEXT(event->payload[2]),
+        .address = address,
+        .bytes = bytes,
+        .tick = event->tick,
+        .freed_tick = UINT64_MAX,
+        .number = number,
+    };
+    vec__push(&self->all, &allocation);
+}
+
+static void take_thread(struct allocations *self, const struct vec *addresses, uint32_t index)
+{
+    const struct trace_thread *thread = trace__thread_at(self->trace, index);
+    struct trace_cursor cursor;
+    struct event event;
+    trace_cursor__start(&cursor, self->trace, thread);
+    while (trace_cursor__next_fixed(&cursor, &event)) {
+        if (event.id == HEURT_EVENT_ALLOCATED && event.words >= 3) {
+            take_allocated(self, addresses, index, &event);
+        } else if (event.id == HEURT_EVENT_FREED && event.words >= 1) {
+            struct freed freed = {event.payload[0], event.tick, thread->process};
+            vec__push(&self->freed, &freed);
+        }
+    }
+}
+
+/* ---- lives ----------------------------------------------------------------------------------- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct freed *left = a, *right = b;
+    if (left->process != right->process)
+        return ORDER(left->process, right->process);
+    return left->address != right->address ? ORDER(left->address, right->address)
+                                           : ORDER(left->tick, right->tick);
+}
+
+/* The first time that the address was freed behind that tick. */
+static uint64_t freed_behind(const struct allocations *self, uint32_t process, uint64_t address,
+                             uint64_t tick)
+{
+    struct freed asked = {address, tick + 1, process};
+    size_t low = 0, high = self->freed.count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (by_place(VEC_AT(&self->freed, struct freed, middle), &asked) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == self->freed.count)
+        return UINT64_MAX;
+    const struct freed *freed = VEC_AT(&self->freed, struct freed, low);
+    return freed->process == process && freed->address == address ? freed->tick : UINT64_MAX;
+}
+
+static void end_lives(struct allocations *self)
+{
+    if (self->freed.count)
+        qsort(self->freed.items, self->freed.count, sizeof(struct freed), by_place);
+    VEC_EACH (allocation, &self->all, struct allocation) {
+        uint32_t process = trace__thread_at(self->trace, allocation->thread)->process;
+        allocation->freed_tick = freed_behind(self, process, allocation->address, allocation->tick);
+    }
+    vec__free(&self->freed);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct asked_place *left = a, *right = b;
+    return left->address != right->address ? ORDER(left->address, right->address)
+                                           : ORDER(left->allocation, right->allocation);
+}
+
+struct allocations *allocations__find(const struct trace *trace, struct vec *addresses)
+{
+    struct allocations *self = memory__zeroed(1, sizeof *self);
+    *self = (struct allocations){.trace = trace,
+                                 .all = VEC_OF(struct allocation),
+                                 .places = VEC_OF(struct asked_place),
+                                 .stacks = VEC_OF(struct caller_stack),
+                                 .freed = VEC_OF(struct freed)};
+    sort_addresses(addresses);
+    for (uint32_t i = 0; addresses->count && i < trace__threads(trace)->count; i++)
+        take_thread(self, addresses, i);
+    end_lives(self);
+    if (self->places.count)
+        qsort(self->places.items, self->places.count, sizeof(struct asked_place), by_address);
+    return self;
+}
+
+void allocations__free(struct allocations *self)
+{
+    if (!self)
+        return;
+    vec__free(&self->all);
+    vec__free(&self->places);
+    vec__free(&self->freed);
+    vec__free(&self->stacks);
+    map__free(&self->stack_of);
+    free(self);
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static size_t first_place(const struct allocations *self, uint64_t address)
+{
+    size_t low = 0, high = self->places.count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (VEC_AT(&self->places, struct asked_place, middle)->address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The one of that process that was allocated last: a smaller one may lie in one that is larger, and
+ * what was freed unseen is no more when something else lies there. */
+static const struct allocation *lying_at(const struct allocations *self, uint32_t process,
+                                         uint64_t address, uint64_t tick)
+{
+    const struct allocation *found = NULL;
+    for (size_t i = first_place(self, address); i < self->places.count; i++) {
+        const struct asked_place *place = VEC_AT(&self->places, struct asked_place, i);
+        const struct allocation *allocation =
+            VEC_AT(&self->all, struct allocation, place->allocation);
+        if (place->address != address)
+            break;
+        if (trace__thread_at(self->trace, allocation->thread)->process == process &&
+            allocation->tick <= tick && allocation->freed_tick > tick &&
+            (!found || allocation->tick > found->tick))
+            found = allocation;
+    }
+    return found;
+}
+
+const struct allocation *allocations__at(const struct allocations *self, size_t process,
+                                         uint64_t address, uint64_t tick)
+{
+    const struct trace_process *processes = trace__processes(self->trace)->items;
+    const struct allocation *found = NULL;
+    for (size_t depth = trace__processes(self->trace)->count; depth-- > 0 && !found;) {
+        found = lying_at(self, (uint32_t)process, address, tick);
+        const struct trace_process *parent =
+            trace__process_of(self->trace, processes[process].parent_serial);
+        if (!parent)
+            break;
+        tick = processes[process].tick < tick ? processes[process].tick : tick;
+        process = (size_t)(parent - processes);
+    }
+    return found;
+}
+
+struct vec *allocations__all(const struct allocations *self)
+{
+    return &((struct allocations *)self)->all;
+}
+
+bool allocations__stack(const struct allocations *self, const struct allocation *allocation,
+                        uint32_t *thread, uint64_t *tick)
+{
+    struct caller caller = {trace__thread_at(self->trace, allocation->thread)->process,
+                            allocation->site, allocation->context};
+    uint64_t place = map__get(&self->stack_of, &caller, sizeof caller);
+    if (place == MAP_ABSENT || !allocation->context)
+        return false;
+    const struct caller_stack *stack = VEC_AT(&self->stacks, struct caller_stack, place);
+    *thread = stack->thread;
+    *tick = stack->tick;
+    return true;
+}
+
+uint64_t allocations__count(const struct allocations *self)
+{
+    return self->count;
+}

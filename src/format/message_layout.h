@@ -1,0 +1,145 @@
+/* message_layout.h: what the events of MPI tell of. A part of layout.h, which includes it. */
+#ifndef HEURT_FORMAT_MESSAGE_LAYOUT_H
+#define HEURT_FORMAT_MESSAGE_LAYOUT_H
+
+#include <stdint.h>
+
+/* A call of MPI is a span, MESSAGE_CALL: the communicator (0: none), bytes that it sends and has
+ * room to receive. What it is made of is told in it, at its enter's tick or just before its leave,
+ * in words of two numbers (HEURT_MESSAGE). Ranks are those in MPI_COMM_WORLD; requests have numbers
+ * of their process, from 1.
+ *
+ *     MESSAGE_SENT          request (0: this call sends it whole), communicator; who gets it, tag;
+ * bytes MESSAGE_AWAITED       request, communicator; who may send it, tag, or HEURT_MESSAGE_ANY;
+ * bytes at most MESSAGE_DONE          request, 1: it was cancelled; of one that awaited a message
+ * who sent it, its tag; bytes MESSAGE_COLLECTIVE    request (0: this call is it), communicator; the
+ * root or HEURT_MESSAGE_ANY, enum heurt_message_call; bytes that this rank sends
+ *     MESSAGE_COMMUNICATOR  its size, its number; this process's rank in it, the first one's in
+ *                           MPI_COMM_WORLD; size of the group that it leads to (0: it is no
+ *                           intercommunicator)
+ *     MESSAGE_RANK          this process's rank, size of MPI_COMM_WORLD; enum
+ * heurt_message_library, level of thread support that is given
+ *
+ * A communicator has the same number in all of its processes: what its members are, in their order,
+ * and how many of the same members were made before it, come to it. So none is sent. */
+/* Beside the runtime: what programs get preloaded, behind it, whose environment has one of these
+ * variables: a launcher of MPI has started them. */
+#define HEURT_MPI_LIBRARY_FILE "libheurt-mpi.so"
+#define HEURT_MPI_WRAPPER_FILES "libheurt-mpi-" /* how those begin that it loads */
+#define HEURT_MPI_VARIABLES                             \
+    {                                                   \
+        "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK" \
+    }
+
+/* Two numbers of 32 bits in a word of an event of MPI. */
+#define HEURT_MESSAGE(high, low) ((uint64_t)(uint32_t)(high) << 32 | (uint32_t)(low))
+#define HEURT_MESSAGE_HIGH(word) ((uint32_t)((word) >> 32))
+#define HEURT_MESSAGE_LOW(word) ((uint32_t)(word))
+#define HEURT_MESSAGE_ANY 0xffffffffu /* rank or tag: whichever */
+
+enum heurt_message_library {
+    HEURT_MESSAGE_OPEN_MPI = 1,
+    HEURT_MESSAGE_MPICH = 2,
+};
+
+/* What a call of MPI is for those that wait in it. */
+enum heurt_message_family {
+    HEURT_MESSAGE_OTHER,     /* it begins, ends, or makes something: nobody is waited for by name */
+    HEURT_MESSAGE_SENDS,     /* one message, or begins to */
+    HEURT_MESSAGE_RECEIVES,  /* likewise */
+    HEURT_MESSAGE_COMPLETES, /* waits for requests, or tests them */
+    HEURT_MESSAGE_PROBES,
+    HEURT_MESSAGE_BARRIER,   /* collective: all wait for the last, */
+    HEURT_MESSAGE_ALL,       /* each needs something of all, */
+    HEURT_MESSAGE_FROM_ROOT, /* all need something of the root, */
+    HEURT_MESSAGE_TO_ROOT,   /* the root of all, */
+    HEURT_MESSAGE_PREFIX,    /* each of those before it, */
+    HEURT_MESSAGE_NEIGHBOURS,
+    HEURT_MESSAGE_ONE_SIDED, /* memory of another rank: not looked at further */
+    HEURT_MESSAGE_FILE,      /* likewise */
+};
+
+/* clang-format off */
+/* X(name, number, family, text). The nonblocking one of a collective has its number plus 64. */
+#define HEURT_MESSAGE_CALL_TABLE(X)                                 \
+    X(INIT, 1, OTHER, "MPI_Init")                                   \
+    X(FINALIZE, 2, OTHER, "MPI_Finalize")                           \
+    X(SEND, 3, SENDS, "MPI_Send")                                   \
+    X(SSEND, 4, SENDS, "MPI_Ssend")                                 \
+    X(BSEND, 5, SENDS, "MPI_Bsend")                                 \
+    X(RSEND, 6, SENDS, "MPI_Rsend")                                 \
+    X(ISEND, 7, SENDS, "MPI_Isend")                                 \
+    X(ISSEND, 8, SENDS, "MPI_Issend")                               \
+    X(IBSEND, 9, SENDS, "MPI_Ibsend")                               \
+    X(IRSEND, 10, SENDS, "MPI_Irsend")                              \
+    X(RECV, 11, RECEIVES, "MPI_Recv")                               \
+    X(IRECV, 12, RECEIVES, "MPI_Irecv")                             \
+    X(MRECV, 13, RECEIVES, "MPI_Mrecv")                             \
+    X(IMRECV, 14, RECEIVES, "MPI_Imrecv")                           \
+    X(SENDRECV, 15, RECEIVES, "MPI_Sendrecv")                       \
+    X(SENDRECV_REPLACE, 16, RECEIVES, "MPI_Sendrecv_replace")       \
+    X(PERSISTENT, 17, OTHER, "MPI_…_init")                          \
+    X(START, 18, SENDS, "MPI_Start")                                \
+    X(STARTALL, 19, SENDS, "MPI_Startall")                          \
+    X(PROBE, 20, PROBES, "MPI_Probe")                               \
+    X(IPROBE, 21, PROBES, "MPI_Iprobe")                             \
+    X(MPROBE, 22, PROBES, "MPI_Mprobe")                             \
+    X(IMPROBE, 23, PROBES, "MPI_Improbe")                           \
+    X(WAIT, 24, COMPLETES, "MPI_Wait")                              \
+    X(WAITALL, 25, COMPLETES, "MPI_Waitall")                        \
+    X(WAITANY, 26, COMPLETES, "MPI_Waitany")                        \
+    X(WAITSOME, 27, COMPLETES, "MPI_Waitsome")                      \
+    X(TEST, 28, COMPLETES, "MPI_Test")                              \
+    X(TESTALL, 29, COMPLETES, "MPI_Testall")                        \
+    X(TESTANY, 30, COMPLETES, "MPI_Testany")                        \
+    X(TESTSOME, 31, COMPLETES, "MPI_Testsome")                      \
+    X(COMMUNICATOR, 32, OTHER, "MPI_Comm_…")                        \
+    X(ONE_SIDED, 33, ONE_SIDED, "MPI_Win_…")                        \
+    X(FILE, 34, FILE, "MPI_File_…")                                 \
+    X(SPAWN, 35, OTHER, "MPI_Comm_spawn")                           \
+    X(BARRIER, 65, BARRIER, "MPI_Barrier")                          \
+    X(BCAST, 66, FROM_ROOT, "MPI_Bcast")                            \
+    X(SCATTER, 67, FROM_ROOT, "MPI_Scatter")                        \
+    X(SCATTERV, 68, FROM_ROOT, "MPI_Scatterv")                      \
+    X(REDUCE, 69, TO_ROOT, "MPI_Reduce")                            \
+    X(GATHER, 70, TO_ROOT, "MPI_Gather")                            \
+    X(GATHERV, 71, TO_ROOT, "MPI_Gatherv")                          \
+    X(ALLREDUCE, 72, ALL, "MPI_Allreduce")                          \
+    X(ALLGATHER, 73, ALL, "MPI_Allgather")                          \
+    X(ALLGATHERV, 74, ALL, "MPI_Allgatherv")                        \
+    X(ALLTOALL, 75, ALL, "MPI_Alltoall")                            \
+    X(ALLTOALLV, 76, ALL, "MPI_Alltoallv")                          \
+    X(ALLTOALLW, 77, ALL, "MPI_Alltoallw")                          \
+    X(REDUCE_SCATTER, 78, ALL, "MPI_Reduce_scatter")                \
+    X(REDUCE_SCATTER_BLOCK, 79, ALL, "MPI_Reduce_scatter_block")    \
+    X(SCAN, 80, PREFIX, "MPI_Scan")                                 \
+    X(EXSCAN, 81, PREFIX, "MPI_Exscan")                             \
+    X(NEIGHBOURS, 82, NEIGHBOURS, "MPI_Neighbor_…")                 \
+    X(IBARRIER, 129, BARRIER, "MPI_Ibarrier")                       \
+    X(IBCAST, 130, FROM_ROOT, "MPI_Ibcast")                         \
+    X(ISCATTER, 131, FROM_ROOT, "MPI_Iscatter")                     \
+    X(ISCATTERV, 132, FROM_ROOT, "MPI_Iscatterv")                   \
+    X(IREDUCE, 133, TO_ROOT, "MPI_Ireduce")                         \
+    X(IGATHER, 134, TO_ROOT, "MPI_Igather")                         \
+    X(IGATHERV, 135, TO_ROOT, "MPI_Igatherv")                       \
+    X(IALLREDUCE, 136, ALL, "MPI_Iallreduce")                       \
+    X(IALLGATHER, 137, ALL, "MPI_Iallgather")                       \
+    X(IALLGATHERV, 138, ALL, "MPI_Iallgatherv")                     \
+    X(IALLTOALL, 139, ALL, "MPI_Ialltoall")                         \
+    X(IALLTOALLV, 140, ALL, "MPI_Ialltoallv")                       \
+    X(IALLTOALLW, 141, ALL, "MPI_Ialltoallw")                       \
+    X(IREDUCE_SCATTER, 142, ALL, "MPI_Ireduce_scatter")             \
+    X(IREDUCE_SCATTER_BLOCK, 143, ALL, "MPI_Ireduce_scatter_block") \
+    X(ISCAN, 144, PREFIX, "MPI_Iscan")                              \
+    X(IEXSCAN, 145, PREFIX, "MPI_Iexscan")                          \
+    X(INEIGHBOURS, 146, NEIGHBOURS, "MPI_Ineighbor_…")
+/* clang-format on */
+#define HEURT_MESSAGE_NONBLOCKING 64u
+
+enum heurt_message_call {
+#define HEURT_MESSAGE_CALL_NUMBER(name, number, family, text) HEURT_CALL_##name = number,
+    HEURT_MESSAGE_CALL_TABLE(HEURT_MESSAGE_CALL_NUMBER)
+#undef HEURT_MESSAGE_CALL_NUMBER
+};
+
+#endif

@@ -1,0 +1,184 @@
+#include "format/rank_parts.h"
+
+#include "base/memory.h"
+#include "format/directory.h"
+#include "format/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* One part on its way into the whole. */
+struct part_joining {
+    const char *directory, *name; /* of the whole; of the part */
+    int fd;                       /* the whole's events */
+    struct heurt_session session; /* the whole's */
+    struct trace *part;
+    off_t shift; /* from a place in the part to where it is in the whole */
+    uint32_t rank;
+};
+
+static int open_events(const char *directory, int flags)
+{
+    char *path = memory__format("%s/" HEURT_EVENTS_FILE, directory);
+    int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    free(path);
+    return fd < 0 ? -errno : fd;
+}
+
+static int failed_to_join(const struct part_joining *joining, int code, struct error *error)
+{
+    return error__set(error, code, "the part %s could not be joined to %s: %s", joining->name,
+                      joining->directory, strerrordesc_np(-code));
+}
+
+/* Two recordings of one machine and boot tell one time by their ticks: how far apart the starts are
+ * on one clock, they are on the other, but for what drifts in a second. */
+#define CLOCKS_APART_NS 1e7
+
+static bool has_one_clock(const struct heurt_session *whole, const struct heurt_session *part)
+{
+    double ticks = (double)(whole->end.tick - whole->start.tick);
+    double ns = (double)(whole->end.monotonic_ns - whole->start.monotonic_ns);
+    if (whole->clock != part->clock || ticks <= 0)
+        return whole->clock == part->clock;
+    double apart_ns = (double)(int64_t)(part->start.tick - whole->start.tick) * ns / ticks -
+                      (double)(int64_t)(part->start.monotonic_ns - whole->start.monotonic_ns);
+    double bound = CLOCKS_APART_NS * (1 + ns / 1e9);
+    return apart_ns < bound && apart_ns > -bound;
+}
+
+static int check(const struct part_joining *joining, struct error *error)
+{
+    const struct heurt_session *part = trace__session(joining->part);
+    const struct heurt_session *whole = &joining->session;
+    if (memcmp(whole->magic, HEURT_MAGIC, sizeof whole->magic) != 0 ||
+        whole->version != HEURT_VERSION || whole->unit_bytes != HEURT_UNIT_BYTES ||
+        whole->packed_bytes || part->packed_bytes)
+        return error__set(error, -EINVAL, "%s is no trace that a part could be joined to",
+                          joining->directory);
+    if (!has_one_clock(whole, part))
+        return error__set(error, -EXDEV,
+                          "the part %s is of another machine, whose clock is another one: it is "
+                          "left beside the trace",
+                          joining->name);
+    return 0;
+}
+
+static int write_all_at(int fd, const char *bytes, size_t count, off_t offset)
+{
+    while (count) {
+        ssize_t done = pwrite(fd, bytes, count < (1u << 20) ? count : 1u << 20, offset);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return done < 0 ? -errno : -EIO;
+        bytes += done;
+        count -= (size_t)done;
+        offset += done;
+    }
+    return 0;
+}
+
+/* What a part says of the session comes before what the whole says, which therefore holds. */
+static int move_up(const struct part_joining *joining, const struct heurt_chunk *chunk)
+{
+    struct heurt_chunk header = *chunk;
+    header.pid = 0;
+    header.sequence |= (uint64_t)joining->rank << 32;
+    off_t at = (off_t)((const char *)chunk - joining->part->bytes) + joining->shift;
+    return write_all_at(joining->fd, (const char *)&header, sizeof header, at);
+}
+
+static int copy(struct part_joining *joining)
+{
+    const struct trace *part = joining->part;
+    struct trace_place place;
+    int code = 0;
+    if (part->size <= HEURT_UNIT_BYTES)
+        return 0;
+    code = write_all_at(joining->fd, part->bytes + HEURT_UNIT_BYTES, part->size - HEURT_UNIT_BYTES,
+                        HEURT_UNIT_BYTES + joining->shift);
+    for (size_t at = trace__first_place(part); code == 0 && trace__next_place(part, &at, &place);)
+        if (place.chunk && place.bytes >= sizeof *place.chunk &&
+            place.chunk->kind == HEURT_CHUNK_DEFINITIONS && place.chunk->process == HEURT_NO_SERIAL)
+            code = move_up(joining, place.chunk);
+    return code;
+}
+
+static uint64_t least_known(uint64_t a, uint64_t b)
+{
+    return !a || (b && b < a) ? b : a;
+}
+
+/* The header of both: from the first start to the last end, with the CPU time of all. */
+static void add_session(struct heurt_session *whole, const struct heurt_session *part)
+{
+    if (part->start.tick < whole->start.tick) {
+        whole->start = part->start;
+        whole->start_realtime_ns = part->start_realtime_ns;
+    }
+    if (part->end.tick > whole->end.tick)
+        whole->end = part->end;
+    if (!whole->wait_status)
+        whole->wait_status = part->wait_status;
+    if (whole->others_ns != UINT64_MAX) /* the part's processes were others to the whole */
+        whole->others_ns -= part->cpu_ns < whole->others_ns ? part->cpu_ns : whole->others_ns;
+    whole->cpu_ns += part->cpu_ns;
+    whole->system_ns += part->system_ns;
+    whole->faults += part->faults;
+    whole->events_lost += part->events_lost;
+    whole->kernel_lost += part->kernel_lost;
+    whole->full_tick = least_known(whole->full_tick, part->full_tick);
+    whole->next_process = part->next_process;
+    whole->next_thread = part->next_thread;
+}
+
+static int append(struct part_joining *joining, struct error *error)
+{
+    struct stat status;
+    if (pread(joining->fd, &joining->session, sizeof joining->session, 0) !=
+            sizeof joining->session ||
+        fstat(joining->fd, &status) < 0)
+        return failed_to_join(joining, -EIO, error);
+    int code = check(joining, error);
+    if (code < 0)
+        return code;
+    uint64_t units = ((uint64_t)status.st_size + HEURT_UNIT_BYTES - 1) / HEURT_UNIT_BYTES;
+    joining->shift = (off_t)((units - 1) * HEURT_UNIT_BYTES);
+    code = copy(joining);
+    if (code == 0) {
+        struct heurt_session *session = &joining->session;
+        add_session(session, trace__session(joining->part));
+        session->next_unit =
+            units + (joining->part->size + HEURT_UNIT_BYTES - 1) / HEURT_UNIT_BYTES - 1;
+        if (session->limit_units < session->next_unit)
+            session->limit_units = session->next_unit;
+        code = ftruncate(joining->fd, (off_t)(session->next_unit * HEURT_UNIT_BYTES)) < 0
+                   ? -errno
+                   : write_all_at(joining->fd, (const char *)session, sizeof *session, 0);
+    }
+    return code < 0 ? failed_to_join(joining, code, error) : 0;
+}
+
+int trace_part__append(const char *directory, const char *part, uint32_t rank, struct error *error)
+{
+    struct part_joining joining = {.directory = directory, .name = part, .rank = rank};
+    int fd = open_events(part, O_RDONLY);
+    if (fd < 0)
+        return failed_to_join(&joining, fd, error);
+    int code = trace__open_chunks(fd, part, &joining.part, error);
+    close(fd);
+    if (code < 0)
+        return code;
+    joining.fd = open_events(directory, O_RDWR);
+    code = joining.fd < 0 ? failed_to_join(&joining, joining.fd, error) : append(&joining, error);
+    if (joining.fd >= 0)
+        close(joining.fd);
+    trace__close(joining.part);
+    return code;
+}

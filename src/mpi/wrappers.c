@@ -1,0 +1,17 @@
+/* wrappers.c: all wrappers, as libheurt-mpi.so asks for them. */
+#include "mpi/wrap.h"
+
+EXPORT extern void *const heurt_mpi_wrappers[MPI_FUNCTION_COUNT];
+
+EXPORT void *heurt_mpi_next[MPI_FUNCTION_COUNT];
+
+#define DECLARE(name) extern int heurt_MPI_##name();
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
+MPI_FUNCTIONS(DECLARE)
+#undef DECLARE
+
+void *const heurt_mpi_wrappers[MPI_FUNCTION_COUNT] = {
+#define WRAPPER(name) [F_##name] = (void *)heurt_MPI_##name,
+    MPI_FUNCTIONS(WRAPPER)
+#undef WRAPPER
+};

@@ -1,0 +1,251 @@
+/* heurt.mpi/1: the contract is in docs/heurt-mpi.md; and the tables of MPI. */
+#include "base/memory.h"
+#include "format/reader.h"
+#include "present/mpi/mpi_screens.h"
+#include "present/table/parts.h"
+#include "present/table/table_format.h"
+#include "present/table/table_source.h"
+
+/* Of a row's array by enum mpi_wait. */
+#define WAIT(row, member, wait, key, help) \
+    COLUMN_KEYED(key "_ns", row, member[wait], NULL, "ns", help)
+#define WAIT_COLUMNS(row, member)                                                                  \
+    WAIT(row, member, MPI_WAIT_LATE_SENDER, "late_sender", "until messages were sent"),            \
+        WAIT(row, member, MPI_WAIT_WRONG_ORDER, "wrong_order",                                     \
+             "likewise, while an earlier message was there"),                                      \
+        WAIT(row, member, MPI_WAIT_LATE_RECEIVER, "late_receiver", "until messages were awaited"), \
+        WAIT(row, member, MPI_WAIT_BARRIER, "barrier", "until the last came to a barrier"),        \
+        WAIT(row, member, MPI_WAIT_ALL, "all_to_all",                                              \
+             "until the last came to an operation that needs all"),                                \
+        WAIT(row, member, MPI_WAIT_LATE_BROADCAST, "late_broadcast", "until the root came"),       \
+        WAIT(row, member, MPI_WAIT_EARLY_REDUCE, "early_reduce", "of roots, until the last came"), \
+        WAIT(row, member, MPI_WAIT_EARLY_SCAN, "early_scan", "until those before it came"),        \
+        WAIT(row, member, MPI_WAIT_END, "end", "in MPI_Finalize, until the last came")
+
+/* ---- ranks ----------------------------------------------------------------------------------- */
+
+struct mpi_rank_cells {
+    struct mpi_rank of;
+    uint32_t pid;
+};
+
+#define RANK(member, title, unit, help) \
+    COLUMN_KEYED(#member, mpi_rank_cells, of.member, title, unit, help)
+static const struct column rank_columns[] = {
+    RANK(rank, "rank", "", "in MPI_COMM_WORLD"),
+    COLUMN(mpi_rank_cells, pid, NULL, "", "its process"),
+    RANK(life_ns, "life", "ns", "of the thread that called MPI_Init"),
+    RANK(mpi_ns, "in MPI", "ns", "of that, in calls of MPI"),
+    RANK(work_ns, "work", "ns", "outside of MPI, on a CPU"),
+    RANK(no_cpu_ns, "no CPU", "ns", "outside of MPI, wanting one"),
+    RANK(blocked_ns, "blocked", "ns", "outside of MPI, for something else"),
+    RANK(waited_ns, "waited", "ns", "in MPI, for other ranks"),
+    WAIT_COLUMNS(mpi_rank_cells, of.wait_ns),
+    RANK(delay_ns, "waited for", "ns",
+         "others waited while it was outside of MPI: directly, or for one who waited for it"),
+    RANK(delay_work_ns, NULL, "ns", "of that, it was at work"),
+    RANK(delay_no_cpu_ns, NULL, "ns", "of that, it wanted a CPU"),
+    RANK(delay_blocked_ns, NULL, "ns", "of that, it was blocked by something else"),
+    RANK(calls, "calls", "", "of MPI"),
+    RANK(sent, "sent", "", "messages"),
+    RANK(sent_bytes, NULL, "", "bytes in them"),
+    RANK(received, NULL, "", "messages"),
+    RANK(received_bytes, NULL, "", "bytes in them"),
+    RANK(collectives, NULL, "", "collective operations"),
+};
+static const struct table ranks_table =
+    TABLE(mpi_rank_cells, "mpi_ranks", "a row a rank of an MPI program", rank_columns);
+
+static struct table_rows rank_rows(const struct mpi_report *shown)
+{
+    struct table_rows rows = table_rows__of(&ranks_table);
+    if (shown->use)
+        VEC_EACH (rank, &shown->use->ranks, const struct mpi_rank)
+            TABLE_ROW(&rows, mpi_rank_cells, .of = *rank,
+                      .pid = trace__thread_at(shown->report->trace, rank->thread)->pid);
+    return rows;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+struct mpi_site_cells {
+    struct mpi_site of;
+    struct place_cells place;
+    const char *call, *wait;
+};
+
+#define SITE(member, title, unit, help) \
+    COLUMN_KEYED(#member, mpi_site_cells, of.member, title, unit, help)
+static const struct column site_columns[] = {
+    COLUMN(mpi_site_cells, call, "call", "", "function of MPI"),
+    FIELD_OBJECT("place", mpi_site_cells, place, site_table),
+    FLAT("function", mpi_site_cells, place.function, "in", "", "function that calls it"),
+    FLAT("file", mpi_site_cells, place.file, NULL, "", "its source file"),
+    FLAT("line", mpi_site_cells, place.line, "line", "", "line in it"),
+    SITE(ranks, "ranks", "", "that call it there"),
+    SITE(count, "times", "", "all ranks' calls"),
+    COLUMN_KEYED("time_ns", mpi_site_cells, of.ns, "time", "ns", "that they took"),
+    SITE(waited_ns, "waited", "ns", "of that, for other ranks"),
+    COLUMN(mpi_site_cells, wait, "what for", "", "the kind of wait that took most of that"),
+    WAIT_COLUMNS(mpi_site_cells, of.wait_ns),
+    SITE(most_ns, NULL, "ns", "the longest call"),
+    SITE(bytes, NULL, "", "that were given to send, or had room to be received"),
+    SITE(late, "for rank", "", "that was waited for most"),
+    SITE(late_ns, NULL, "ns", "so long"),
+};
+static const struct table sites_table = TABLE(
+    mpi_site_cells, "mpi_calls", "a row a place that calls MPI, and a function", site_columns);
+
+static unsigned longest_wait(const uint64_t wait_ns[MPI_WAITS])
+{
+    unsigned most = MPI_WAIT_NONE;
+    for (unsigned i = 1; i < MPI_WAITS; i++)
+        if (wait_ns[i] && (!most || wait_ns[i] > wait_ns[most]))
+            most = i;
+    return most;
+}
+
+static struct table_rows site_rows(const struct mpi_report *shown)
+{
+    struct table_rows rows = table_rows__of(&sites_table);
+    if (shown->use)
+        VEC_EACH (site, &shown->use->sites, const struct mpi_site) {
+            unsigned wait = longest_wait(site->wait_ns);
+            if (shown->wait && !site->wait_ns[shown->wait])
+                continue;
+            struct place_cells place =
+                place_cells__of_site(&rows, shown->report, site->process, site->site);
+            TABLE_ROW(&rows, mpi_site_cells, .of = *site, .place = place,
+                      .call = message_call__name(site->call),
+                      .wait = wait ? mpi_wait__name(wait) : NULL);
+        }
+    return rows;
+}
+
+/* ---- pairs, communicators -------------------------------------------------------------------- */
+
+static const struct column pair_columns[] = {
+    COLUMN(mpi_pair, from, "from", "", "rank"),
+    COLUMN(mpi_pair, to, "to", "", "rank"),
+    COLUMN(mpi_pair, messages, "messages", "", "from one to the other"),
+    COLUMN(mpi_pair, bytes, "bytes", "", "in them"),
+    COLUMN(mpi_pair, least_bytes, NULL, "", "of the smallest"),
+    COLUMN(mpi_pair, most_bytes, NULL, "", "of the largest"),
+    COLUMN(mpi_pair, late_sender_ns, "late sender", "ns",
+           "from the receiver's call until the send, message by message"),
+    COLUMN(mpi_pair, late_receiver_ns, "late receiver", "ns",
+           "from the sender's call until the receive, likewise"),
+};
+static const struct table pairs_table = TABLE(
+    mpi_pair, "mpi_pairs", "a row a rank that sent messages and one that got them", pair_columns);
+
+static struct table_rows pair_rows(const struct mpi_report *shown)
+{
+    struct table_rows rows = table_rows__of(&pairs_table);
+    if (shown->use)
+        VEC_EACH (pair, &shown->use->pairs, const struct mpi_pair)
+            vec__push(&rows.rows, pair);
+    return rows;
+}
+
+static const struct column communicator_columns[] = {
+    COLUMN(mpi_communicator, number, "communicator", "", "its number, the same in all ranks"),
+    COLUMN(mpi_communicator, size, "ranks", "", "in it"),
+    COLUMN(mpi_communicator, operations, "operations", "", "collective ones"),
+    COLUMN_KEYED("time_ns", mpi_communicator, ns, "time", "ns", "of all ranks in them"),
+    COLUMN(mpi_communicator, waited_ns, "waited", "ns", "of that, for others"),
+    COLUMN(mpi_communicator, messages, "messages", "", "in it"),
+    COLUMN(mpi_communicator, bytes, "bytes", "", "in them"),
+};
+static const struct table communicators_table =
+    TABLE(mpi_communicator, "mpi_communicators", "a row a communicator", communicator_columns);
+
+static struct table_rows communicator_rows(const struct mpi_report *shown)
+{
+    struct table_rows rows = table_rows__of(&communicators_table);
+    if (shown->use)
+        VEC_EACH (one, &shown->use->communicators, const struct mpi_communicator)
+            vec__push(&rows.rows, one);
+    return rows;
+}
+
+#define SOURCE(of_rows, table_, name)                                       \
+    static struct table_rows name##_of(const struct table_subject *subject) \
+    {                                                                       \
+        return of_rows(subject->mpi);                                       \
+    }                                                                       \
+    const struct table_source name##_source = {                             \
+        .table = &(table_), .of = MADE_OF(&mpi_analysis), .rows = name##_of}
+SOURCE(rank_rows, ranks_table, mpi_ranks);
+SOURCE(site_rows, sites_table, mpi_calls);
+SOURCE(pair_rows, pairs_table, mpi_pairs);
+SOURCE(communicator_rows, communicators_table, mpi_communicators);
+
+/* ---- the document ---------------------------------------------------------------------------- */
+
+struct mpi_document {
+    struct run_cells run;
+    const struct mpi_report *shown;
+    uint64_t size, matched, unmatched_sends, unmatched_receives, cancelled, whole_operations,
+        partial_operations, one_sided_calls, file_calls, neighbour_operations;
+    bool ambiguous;
+};
+
+static struct table_rows rank_list(const void *root)
+{
+    return rank_rows(((const struct mpi_document *)root)->shown);
+}
+
+static struct table_rows site_list(const void *root)
+{
+    return site_rows(((const struct mpi_document *)root)->shown);
+}
+
+static struct table_rows pair_list(const void *root)
+{
+    return pair_rows(((const struct mpi_document *)root)->shown);
+}
+
+static struct table_rows communicator_list(const void *root)
+{
+    return communicator_rows(((const struct mpi_document *)root)->shown);
+}
+
+static const struct table document_table = OBJECT(
+    mpi_document, FIELD_SCHEMA("heurt.mpi/1"), FIELD_COMMAND, FIELDS_OF_EXIT(mpi_document, run),
+    FIELD_MACHINE, FIELD("wall_ns", mpi_document, run.wall_ns),
+    FIELDS(mpi_document, size, matched, unmatched_sends, unmatched_receives, cancelled,
+           whole_operations, partial_operations, one_sided_calls, file_calls, neighbour_operations,
+           ambiguous),
+    FIELD_LIST("ranks", rank_list), FIELD_LIST("calls", site_list), FIELD_LIST("pairs", pair_list),
+    FIELD_LIST("communicators", communicator_list), FIELD_WARNINGS);
+
+static void put_json(const struct mpi_report *shown, const struct style *style, FILE *out)
+{
+    struct mpi_document document = {.run = run_cells__of(shown->report), .shown = shown};
+    const struct mpi_use *use = shown->use;
+    (void)style;
+    if (use) {
+        document.size = use->size;
+        document.matched = use->matched;
+        document.unmatched_sends = use->unmatched_sends;
+        document.unmatched_receives = use->unmatched_receives;
+        document.cancelled = use->cancelled;
+        document.whole_operations = use->whole_operations;
+        document.partial_operations = use->partial_operations;
+        document.one_sided_calls = use->one_sided;
+        document.file_calls = use->files;
+        document.neighbour_operations = use->neighbours;
+        document.ambiguous = use->is_ambiguous;
+    }
+    document__put(&document_table, &document, out);
+}
+
+static void put_csv(const struct mpi_report *shown, const struct style *style, FILE *out)
+{
+    (void)style;
+    table_rows__put_csv(site_rows(shown), out);
+}
+
+const struct mpi_presenter mpi_json = {"json", put_json};
+const struct mpi_presenter mpi_csv = {"csv", put_csv};

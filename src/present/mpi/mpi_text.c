@@ -1,0 +1,290 @@
+/* Ranks of MPI, on a screen. */
+#include "base/memory.h"
+#include "base/ratio.h"
+#include "base/text.h"
+#include "format/reader.h"
+#include "present/mpi/mpi_screens.h"
+#include "present/report/report_parts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RANKS_MOST 16u
+#define PLACES_MOST 12u
+#define PAIRS_MOST 8u
+#define UNEVEN_LEAST 1.15 /* times the others' work */
+#define WAITED_LEAST 0.02 /* of the ranks' life: less is no verdict */
+
+unsigned mpi_wait__named(const char *name)
+{
+    unsigned found = MPI_WAIT_NONE;
+    for (unsigned i = 1; i < MPI_WAITS; i++) {
+        if (strcmp(mpi_wait__name(i), name) == 0)
+            return i;
+        if (!*name || !strstr(mpi_wait__name(i), name))
+            continue;
+        if (found)
+            return MPI_WAIT_NONE;
+        found = i;
+    }
+    return found;
+}
+
+/* ---- all ranks ------------------------------------------------------------------------------- */
+
+static struct mpi_rank sum_of(const struct mpi_use *use)
+{
+    struct mpi_rank sum = {0};
+    VEC_EACH (rank, &use->ranks, const struct mpi_rank) {
+        sum.life_ns += rank->life_ns;
+        sum.mpi_ns += rank->mpi_ns;
+        sum.work_ns += rank->work_ns;
+        sum.waited_ns += rank->waited_ns;
+        sum.delay_ns += rank->delay_ns;
+        for (unsigned i = 0; i < MPI_WAITS; i++)
+            sum.wait_ns[i] += rank->wait_ns[i];
+    }
+    return sum;
+}
+
+/* What the rank did while others waited for it. */
+static const char *did(const struct mpi_rank *late)
+{
+    if (late->delay_work_ns >= late->delay_blocked_ns &&
+        late->delay_work_ns >= late->delay_no_cpu_ns)
+        return "at work";
+    return late->delay_blocked_ns >= late->delay_no_cpu_ns ? "blocked or asleep outside of MPI"
+                                                           : "wanting a CPU";
+}
+
+char *mpi_use__verdict(const struct mpi_use *use)
+{
+    struct mpi_rank sum = sum_of(use);
+    struct mpi_most most = mpi_use__most_work(use);
+    const struct mpi_rank *late = mpi_use__latest(use);
+    char waited[16];
+    if (!late || (double)sum.waited_ns < WAITED_LEAST * (double)sum.life_ns)
+        return NULL;
+    duration__format(late->delay_ns, waited);
+    if (most.rank == late->rank && most.times >= UNEVEN_LEAST)
+        return memory__format(
+            "Rank %" PRIu32 " had %.1f times the work of %s: %s waited %s for it.", most.rank,
+            most.times, use->ranks.count == 2 ? "the other" : "the others",
+            use->ranks.count == 2 ? "that one" : "they", waited);
+    if (late->delay_ns * 2 < sum.delay_ns)
+        return NULL;
+    return memory__format("Others waited %s for rank %" PRIu32 ", which was %s.", waited,
+                          late->rank, did(late));
+}
+
+static void put_head(const struct mpi_use *use, const struct style *style, FILE *out)
+{
+    struct mpi_rank sum = sum_of(use);
+    char in_mpi[16], waited[16], rest[16];
+    char *verdict = mpi_use__verdict(use);
+    if (verdict)
+        paragraph__take(style, out, "  ", verdict);
+    paragraph__take(
+        style, out, "  ",
+        memory__format(
+            "%zu rank%s%s: %s of their time in MPI, %s waiting for each other and %s for "
+            "the rest of its calls.",
+            use->ranks.count, use->ranks.count == 1 ? "" : "s",
+            use->ranks.count < use->size ? " (not all of the job)" : "",
+            share__format(ratio(sum.mpi_ns, sum.life_ns), in_mpi),
+            share__format(ratio(sum.waited_ns, sum.life_ns), waited),
+            share__format(ratio(sum.mpi_ns - sum.waited_ns, sum.life_ns), rest)));
+    char *kinds = memory__text("");
+    for (unsigned i = 1; i < MPI_WAITS; i++) {
+        char time[16];
+        if (!sum.wait_ns[i])
+            continue;
+        char *one =
+            memory__format("%s %s", mpi_wait__name(i), duration__format(sum.wait_ns[i], time));
+        kinds = text__join(kinds, ", ", one);
+        free(one);
+    }
+    if (*kinds)
+        paragraph__take(style, out, "  ", memory__format("Waited: %s.", kinds));
+    free(kinds);
+}
+
+static void put_ranks(const struct mpi_use *use, const struct style *style, FILE *out)
+{
+    static const struct grid_column columns[] = {
+        {"rank", RIGHT},   {"life", RIGHT},   {"work", RIGHT},
+        {"", LEFT},        {"no CPU", RIGHT}, {"blocked", RIGHT},
+        {"in MPI", RIGHT}, {"waited", RIGHT}, {"waited for", RIGHT}};
+    struct grid grid = grid__start(columns, 9, 2);
+    uint64_t most_ns = 1;
+    size_t row = 0;
+    VEC_EACH (rank, &use->ranks, const struct mpi_rank)
+        most_ns = rank->work_ns > most_ns ? rank->work_ns : most_ns;
+    VEC_EACH (rank, &use->ranks, const struct mpi_rank) {
+        if (++row > RANKS_MOST)
+            break;
+        grid__cell(&grid, memory__format("%" PRIu32, rank->rank), INK_PLAIN);
+        grid__duration(&grid, rank->life_ns);
+        grid__duration(&grid, rank->work_ns);
+        grid__cell(&grid, bar__format(style, ratio(rank->work_ns, most_ns), 10), INK_PLAIN);
+        grid__duration(&grid, rank->no_cpu_ns);
+        grid__duration(&grid, rank->blocked_ns);
+        grid__duration(&grid, rank->mpi_ns);
+        grid__duration(&grid, rank->waited_ns);
+        grid__duration(&grid, rank->delay_ns);
+    }
+    grid__end(&grid, style, out);
+    if (use->ranks.count > RANKS_MOST)
+        paragraph__take(
+            style, out, "  ",
+            memory__format("And %zu more: heurt tables mpi_ranks.", use->ranks.count - RANKS_MOST));
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* "late sender 1.0 s in 20 calls; mostly for rank 1"; "": nobody was waited for. free() it. */
+static char *waits_text(const struct mpi_site *site)
+{
+    char *text = memory__text("");
+    for (unsigned i = 1; i < MPI_WAITS; i++) {
+        char time[16], count[32];
+        if (!site->wait_ns[i])
+            continue;
+        char *one = memory__format(
+            "%s %s in %s call%s", mpi_wait__name(i), duration__format(site->wait_ns[i], time),
+            count__format(site->waits[i], count), site->waits[i] == 1 ? "" : "s");
+        text = text__join(text, ", ", one);
+        free(one);
+    }
+    if (*text && site->late != MPI_NOBODY) {
+        char *more = memory__format("%s; %sfor rank %" PRIu32, text,
+                                    site->late_ns < site->waited_ns ? "mostly " : "", site->late);
+        free(text);
+        text = more;
+    }
+    return text;
+}
+
+static void put_places(const struct mpi_report *shown, const struct style *style, FILE *out)
+{
+    static const struct grid_column columns[] = {{"call", LEFT},   {"in", LEFT},
+                                                 {"ranks", RIGHT}, {"times", RIGHT},
+                                                 {"time", RIGHT},  {"waited", RIGHT}};
+    struct grid grid = grid__start(columns, 6, 2);
+    size_t rows = 0;
+    VEC_EACH (site, &shown->use->sites, const struct mpi_site) {
+        char unknown[32];
+        if (shown->wait && !site->wait_ns[shown->wait])
+            continue;
+        if (rows++ == PLACES_MOST)
+            break;
+        struct place place = place__of_site(shown->report, site->process, site->site, unknown);
+        grid__cell(&grid, memory__text(message_call__name(site->call)), INK_PLAIN);
+        grid__take(&grid, place__text(&place), INK_PLAIN);
+        grid__cell(&grid, memory__format("%" PRIu32, site->ranks), INK_PLAIN);
+        grid__count(&grid, site->count);
+        grid__duration(&grid, site->ns);
+        grid__duration(&grid, site->waited_ns);
+        char *below = waits_text(site);
+        if (*below)
+            grid__below(&grid, text__for_screen(below));
+        free(below);
+    }
+    grid__end(&grid, style, out);
+    if (rows > PLACES_MOST)
+        paragraph__put(style, out, INK_PLAIN, "  ", "And more: heurt tables mpi_calls.");
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static int by_wait(const void *a, const void *b)
+{
+    const struct mpi_pair *left = *(const struct mpi_pair *const *)a;
+    const struct mpi_pair *right = *(const struct mpi_pair *const *)b;
+    return ORDER(right->late_sender_ns + right->late_receiver_ns,
+                 left->late_sender_ns + left->late_receiver_ns)
+               ?: ORDER(right->bytes, left->bytes)
+               ?: ORDER(left, right);
+}
+
+static void put_pairs(const struct mpi_use *use, const struct style *style, FILE *out)
+{
+    static const struct grid_column columns[] = {{"from", RIGHT},        {"to", RIGHT},
+                                                 {"messages", RIGHT},    {"bytes", RIGHT},
+                                                 {"late sender", RIGHT}, {"late receiver", RIGHT}};
+    struct vec order = VEC_OF(const struct mpi_pair *);
+    char count[32];
+    if (!use->pairs.count)
+        return;
+    VEC_EACH (pair, &use->pairs, const struct mpi_pair)
+        vec__push(&order, &pair);
+    vec__sort(&order, by_wait);
+    heading__put(style, out, "  Messages");
+    struct grid grid = grid__start(columns, 6, 2);
+    for (size_t i = 0; i < order.count && i < PAIRS_MOST; i++) {
+        const struct mpi_pair *pair = *VEC_AT(&order, const struct mpi_pair *, i);
+        grid__cell(&grid, memory__format("%" PRIu32, pair->from), INK_PLAIN);
+        grid__cell(&grid, memory__format("%" PRIu32, pair->to), INK_PLAIN);
+        grid__count(&grid, pair->messages);
+        grid__count(&grid, pair->bytes);
+        grid__duration(&grid, pair->late_sender_ns);
+        grid__duration(&grid, pair->late_receiver_ns);
+    }
+    grid__end(&grid, style, out);
+    if (order.count > PAIRS_MOST)
+        paragraph__take(style, out, "  ",
+                        memory__format("And %s more: heurt tables mpi_pairs.",
+                                       count__format(order.count - PAIRS_MOST, count)));
+    vec__free(&order);
+}
+
+/* ---- what is not known ----------------------------------------------------------------------- */
+
+static void put_count(uint64_t count, const char *what, const struct style *style, FILE *out)
+{
+    char text[32];
+    if (count)
+        paragraph__take(style, out, "  ",
+                        memory__format("%s %s.", count__format(count, text), what));
+}
+
+static void put_doubts(const struct mpi_use *use, const struct style *style, FILE *out)
+{
+    put_count(use->unmatched_sends, "sends have no receive in the trace", style, out);
+    put_count(use->unmatched_receives, "receives have no send in the trace", style, out);
+    put_count(use->partial_operations,
+              "collective operations are not told by all of their ranks, and not looked at", style,
+              out);
+    put_count(use->neighbours, "operations among neighbours are not looked at further", style, out);
+    put_count(use->one_sided, "one-sided calls are not looked at further", style, out);
+    put_count(use->files, "calls for files (MPI I/O) are not looked at further", style, out);
+    if (use->is_ambiguous)
+        paragraph__put(style, out, INK_PLAIN, "  ",
+                       "Several threads of a rank call MPI: which message is whose is a guess "
+                       "where they use one communicator and tag.");
+}
+
+static void put(const struct mpi_report *shown, const struct style *style, FILE *out)
+{
+    text__head(shown->report, style, out);
+    fputc('\n', out);
+    if (!shown->use) {
+        paragraph__put(style, out, INK_PLAIN, "  ",
+                       "No rank of MPI is in the trace: the program did not call MPI_Init, heurt "
+                       "was built without its MPI or does not know it, or the run was aggregated.");
+        return;
+    }
+    if (!shown->wait) {
+        put_head(shown->use, style, out);
+        fputc('\n', out);
+        put_ranks(shown->use, style, out);
+        fputc('\n', out);
+    }
+    put_places(shown, style, out);
+    if (!shown->wait)
+        put_pairs(shown->use, style, out);
+    put_doubts(shown->use, style, out);
+}
+
+const struct mpi_presenter mpi_text = {"text", put};

@@ -1,0 +1,68 @@
+/* hook_message.c: what the wrappers of MPI (src/mpi) have of the recording: a span for each call,
+ * and points in it. What MPI itself does in a call, and calls that it makes of itself, are not
+ * told. */
+#include "runtime/runtime.h"
+
+EXPORT uint64_t heurt_message_enter(uint64_t site, uint64_t communicator, uint64_t bytes);
+EXPORT void heurt_message_point(uint64_t tick, uint32_t id, uint64_t a, uint64_t b, uint64_t c);
+EXPORT uint64_t heurt_message_tick(void);
+EXPORT void heurt_message_leave(uint64_t since, uint64_t result);
+EXPORT void heurt_message_note(const char *sentence);
+
+/* Its tick, which is 0 where the call is not to be told: then there is no leave, either. */
+uint64_t heurt_message_enter(uint64_t site, uint64_t communicator, uint64_t bytes)
+{
+    struct thread *thread = hook__thread();
+    if (unlikely(!thread))
+        return 0;
+    hook__stack(thread, site, (const void *)(uintptr_t)communicator);
+    uint64_t drained = event__begin(thread, HEURT_EVENT_MESSAGE_CALL);
+    uint64_t tick = drained ? drained : clock__tick();
+    uint64_t *at = event__claim(thread, 4);
+    if (unlikely(!at))
+        return 0;
+    at[1] = site;
+    at[2] = communicator;
+    at[3] = bytes;
+    event__publish(at, tick, HEURT_EVENT_MESSAGE_CALL);
+    event__end(thread, drained);
+    thread->inside++;
+    return tick;
+}
+
+/* Between enter and leave; tick: the enter's, or heurt_message_tick's. */
+void heurt_message_point(uint64_t tick, uint32_t id, uint64_t a, uint64_t b, uint64_t c)
+{
+    struct thread *thread = &heurt_thread;
+    bool has_third = id != HEURT_EVENT_MESSAGE_RANK;
+    uint64_t *at = event__claim(thread, 3 + has_third);
+    if (unlikely(!at))
+        return;
+    at[1] = a;
+    at[2] = b;
+    if (has_third)
+        at[3] = c;
+    event__publish(at, tick, id);
+}
+
+uint64_t heurt_message_tick(void)
+{
+    return clock__tick();
+}
+
+void heurt_message_leave(uint64_t since, uint64_t result)
+{
+    struct thread *thread = &heurt_thread;
+    thread->inside--;
+    wait__end(thread, HEURT_EVENT_MESSAGE_CALL | 1, since, result);
+}
+
+void heurt_message_note(const char *sentence)
+{
+    struct thread *thread = hook__thread();
+    if (!thread || thread__in_seccomp(thread))
+        return;
+    thread->inside++;
+    define__note(sentence);
+    thread->inside--;
+}

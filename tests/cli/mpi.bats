@@ -1,0 +1,119 @@
+#!/usr/bin/env bats
+# Calls of MPI, what ranks wait for, and one trace of all of them (tests/programs/mpi_known.c), with each MPI
+# that heurt was built for. Waits are compared with what the program's own clocks say, messages and operations
+# with its counts.
+load ../helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl_vader_single_copy_mechanism=none
+}
+
+# Runs mpirun of that MPI, or skips: then heurt was built without it.
+run_ranks() { # MPI RANKS COMMAND…
+    "mpirun.$1" -n "$2" "${@:3}"
+}
+
+needs() { # MPI
+    [ -x "$PROGRAMS/mpi_known_$1" ] && command -v "mpirun.$1" >/dev/null || skip "there is no $1 here"
+}
+
+known() { # KEY
+    sed -n "s/^$1=//p" out
+}
+
+# What ranks waited in a function of the program in calls of that name, in ns.
+waited() { # FUNCTION CALL
+    "$HEURT" tables -i t --format csv mpi_calls:function,call,waited_ns |
+        awk -F, -v name="$1" -v call="$2" '$1 == name && $2 == call { sum += $3 } END { print sum + 0 }'
+}
+
+kind_of() { # FUNCTION CALL: of the wait that took most
+    "$HEURT" tables -i t --format csv mpi_calls:function,call,waited_ns,wait |
+        awk -F, -v name="$1" -v call="$2" '$1 == name && $2 == call && $3 > 0 { print $4; exit }'
+}
+
+# As the program's clocks say, but for what may come between these and the call: 3 % and 15 ms in all.
+is_known() { # NAME FUNCTION CALL KIND
+    local truth told
+    truth=$(known "$1") told=$(waited "$2" "$3")
+    awk -v truth="$truth" -v told="$told" \
+        'BEGIN { off = truth > told ? truth - told : told - truth; exit !(truth > 0 && off <= 0.03 * truth + 15e6) }' ||
+        fail "$1: waited $told ns, not $truth"
+    [ "$(kind_of "$2" "$3")" = "$4" ] || fail "$1: $(kind_of "$2" "$3"), not $4"
+}
+
+of() { # PATH
+    "$JSON_GET" mpi.json "$1"
+}
+
+is() { # NAME VALUE KNOWN
+    [ "$2" = "$3" ] || fail "$1: $2, not $3"
+}
+
+waits_are_known() {
+    is_known late_sender late_sender MPI_Recv "late sender"
+    is_known late_receiver late_receiver MPI_Ssend "late receiver"
+    is_known nonblocking nonblocking MPI_Waitall "late sender"
+    is_known barrier barrier MPI_Barrier barrier
+    is_known all_to_all all_to_all MPI_Allreduce "all to all"
+    is_known late_broadcast late_broadcast MPI_Bcast "late broadcast"
+    is_known early_reduce early_reduce MPI_Reduce "early reduce"
+    is wrong_order "$(kind_of wrong_order MPI_Recv)" "wrong order"
+}
+
+counts_are_known() {
+    is matched "$(of matched)" "$(known messages)"
+    is unmatched "$(of unmatched_sends) $(of unmatched_receives)" "0 0"
+    is partial "$(of partial_operations)" 0
+    is operations "$(of 'ranks[].collectives' | awk '{ sum += $1 } END { print sum }')" "$(known operations)"
+    is received "$(of 'pairs[].messages' | awk '{ sum += $1 } END { print sum }')" "$(known messages)"
+    # Each wildcard's message has a length of its own.
+    is bytes "$(of 'pairs[].most_bytes' | sort -n | tail -1)" 50
+}
+
+lives_add_up() {
+    "$HEURT" tables -i t --format csv mpi_ranks:life_ns,mpi_ns,work_ns,no_cpu_ns,blocked_ns,waited_ns |
+        awk -F, 'NR > 1 { off = $1 - $2 - $3 - $4 - $5; if (off > 10 || off < -10 || $6 > $2) bad++; rows++ }
+                 END { exit !(rows == 3 && !bad) }' || fail "lives are not in MPI and outside of it"
+}
+
+all_is_known() { # MPI
+    needs "$1"
+    run_ranks "$1" 3 "$HEURT" record --quiet --no-choice -o t "$PROGRAMS/mpi_known_$1" >out
+    is parts "$(echo t*)" t
+    "$HEURT" mpi -i t --json >mpi.json
+    waits_are_known
+    counts_are_known
+    lives_add_up
+    "$HEURT" report -i t --audit | grep -q "Everything adds up"
+    "$HEURT" mpi -i t "late sender" | grep -q "late_sender mpi_known.c"
+}
+
+@test "Open MPI: waits, messages and operations are known" {
+    all_is_known openmpi
+}
+
+@test "MPICH: waits, messages and operations are known" {
+    all_is_known mpich
+}
+
+@test "heurt around mpirun, and without heurt record" {
+    needs mpich
+    "$HEURT" record --quiet --no-choice -o t mpirun.mpich -n 3 "$PROGRAMS/mpi_known_mpich" >out
+    "$HEURT" mpi -i t --json >mpi.json
+    counts_are_known
+    run_ranks mpich 3 "$HEURT" --no-choice "$PROGRAMS/mpi_known_mpich" >out 2>report
+    is reports "$(grep -c "recording cost" report)" 1
+    grep -q "waiting for a message" report || fail "$(cat report)"
+    grep -q "heurt mpi" report
+}
+
+@test "a program without MPI under a launcher, and a trace without ranks" {
+    PMI_RANK=0 PMI_SIZE=1 "$HEURT" record --quiet --no-choice -o t "$PROGRAMS/calls_known" >out
+    "$HEURT" mpi -i t >screen
+    grep -q "No rank of MPI is in the trace" screen
+    run "$HEURT" mpi -i t "no such wait"
+    [ "$status" = 2 ]
+}

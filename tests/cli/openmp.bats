@@ -1,0 +1,222 @@
+#!/usr/bin/env bats
+# heurt openmp: parallel regions and what is lost in them (tests/programs/openmp_known.c).
+load ../helpers
+
+setup() {
+    [ -x "$PROGRAMS/openmp_known" ] || skip "this compiler has no OpenMP library"
+    cd "$BATS_TEST_TMPDIR"
+    program=$PROGRAMS/openmp_known
+}
+
+is_of_gcc() {
+    ldd "$program" | grep -q libgomp
+}
+
+# Records that part of the program and keeps what it printed, and what heurt openmp says of it.
+record_part() { # PART
+    "$HEURT" record --quiet --no-choice -o t "$program" "$1" >out
+    "$HEURT" openmp -i t --json >openmp.json
+}
+
+is() { # NAME VALUE KNOWN
+    [ "$2" = "$3" ] || fail "$1: $2, not $3"
+}
+
+known() { # KEY
+    sed -n "s/^$1=//p" out | tail -1
+}
+
+of() { # PATH
+    "$JSON_GET" openmp.json "$1"
+}
+
+# COLUMN of the rows of a table whose first column is NAME, smallest first, in one line.
+rows() { # TABLE NAMED NAME COLUMN
+    "$HEURT" tables -i t --format csv "$1:$2,$4" |
+        awk -F, -v name="$3" '$1 == name { print $2 }' | sort -n | paste -sd ' '
+}
+
+# Within so many points of 100 of what is known.
+is_about() { # NAME SHARE KNOWN POINTS
+    awk -v share="$2" -v known="$3" -v points="$4" \
+        'BEGIN { exit !(share > known - points / 100 && share < known + points / 100) }' ||
+        fail "$1: $2, not about $3"
+}
+
+# The part of the work in the first region that thread 1 of the team had.
+share_of_one() {
+    of 'regions[0].team[].work_ns' | awk '{ ns[NR] = $1 } END { print ns[2] / (ns[1] + ns[2]) }'
+}
+
+# Compilers of LLVM make loops with dependences dynamic ones, of one iteration a chunk, and sections static ones.
+counts_are_known() {
+    local dynamic chunks sections=sections
+    record_part counts
+    dynamic="$(known dynamic_iterations) $(known wide_iterations)"
+    chunks="$(known dynamic_chunks) $(known wide_chunks)"
+    if is_of_gcc; then
+        is doacross "$(rows openmp_loops schedule doacross iterations)" "$(known doacross_iterations)"
+    else
+        dynamic+=" $(known doacross_iterations)" chunks+=" $(known doacross_iterations)" sections=static
+    fi
+    is regions "$(rows openmp_regions function count_regions count)" "$(known regions)"
+    is iterations "$(rows openmp_loops schedule dynamic iterations)" "$dynamic"
+    is chunks "$(rows openmp_loops schedule dynamic chunks)" "$chunks"
+    is guided "$(rows openmp_loops schedule guided iterations)" "$(known guided_iterations)"
+    is ordered "$(rows openmp_loops schedule ordered iterations)" "$(known ordered_iterations)"
+    is sections "$(rows openmp_loops schedule "$sections" iterations)" "$(known sections)"
+    is singles "$(of 'regions[].singles' | sum)" "$(known singles)"
+}
+
+tasks_are_known() {
+    record_part tasks
+    is tasks "$(of 'tasks[].count' | sum)" "$(known tasks)"
+    is "of the region" "$(of 'regions[].tasks' | sum)" "$(known tasks)"
+    is large "$(of 'tasks[0].count')" "$(known large_tasks)"
+    # 200 times 200 us of CPU time.
+    [ "$(of 'tasks[0].time_ns')" -gt 40000000 ]
+}
+
+@test "regions, chunks, iterations, sections and singles are counted" {
+    counts_are_known
+}
+
+@test "a region goes by its function and the line of its pragma" {
+    local line
+    record_part balance
+    line=$(grep -n 'work(omp_get_thread_num' "$HEURT_SOURCE/tests/programs/openmp_known.c" | cut -d: -f1)
+    is function "$(of 'regions[0].place.function')" do_balance
+    is line "$(of 'regions[0].place.line')" $((line - 1))
+    heurt openmp -i t
+    grep -Eq "^ +1  do_balance openmp_known.c:$((line - 1)) +20 " <<<"$output"
+    heurt openmp -i t do_balance
+    expect_status 0
+    heurt openmp -i t nothing_of_that_name
+    expect_status 2
+    says 'no region is'
+}
+
+# Work is without the time in which others have the CPU, which the kernel has to tell.
+@test "an imbalance of three to one is found, and a gain that is not above one and a half" {
+    record_part balance
+    is regions "$(of 'regions[0].count')" "$(known regions)"
+    [ "$("$HEURT" tables -i t --format csv threads:switches | sed -n 2p)" ] || skip "the kernel tells nothing"
+    is_about work "$(share_of_one)" 0.75 3
+    is busiest "$(of 'regions[0].busiest')" 1
+    awk -v gain="$(of 'regions[0].gain')" 'BEGIN { exit !(gain >= 1 && gain <= 1.51) }'
+}
+
+@test "each thread's wait for the end of a region is in the ledger" {
+    record_part balance
+    read -r count ns < <("$HEURT" tables -i t --format csv classes:function,count,sum_ns |
+        awk -F, '$1 == "end of omp parallel" { count += $2; ns += $3 } END { print count + 0, ns + 0 }')
+    # 20 times 6 ms of work against 2 ms: 80 ms, less where the other one begins late.
+    [ "$ns" -gt 10000000 ] || fail "$count waits of $ns ns"
+    is_of_gcc || is waits "$count" $((2 * $(known regions)))
+}
+
+@test "the parts of the threads' time add up to it" {
+    record_part serial
+    awk -v capacity="$(of efficiency.capacity_ns)" '{ sum += $1 }
+        END { exit !(sum > 0.97 * capacity && sum < 1.03 * capacity) }' < <(
+        for part in serial serial_lost unused work barrier lock task no_cpu other fork join recording; do
+            of "efficiency.${part}_ns"
+        done
+    ) || fail "$(of efficiency.capacity_ns)"
+    # 20 times 3 ms in no region, which one thread cannot have done in less.
+    [ "$(of efficiency.serial_ns)" -gt 60000000 ]
+    awk -v value="$(of efficiency.value)" -v regions="$(of efficiency.region_efficiency)" \
+        -v serial="$(of efficiency.serial_efficiency)" \
+        'BEGIN { d = value - (regions + serial - 1); exit !(d < 0.001 && d > -0.001) }'
+}
+
+@test "critical sections are counted, and the wait for them is told" {
+    record_part critical
+    is critical "$(of 'regions[0].locks')" "$(known critical)"
+    is_number_above 0 "$(of 'regions[0].locks_waited')"
+    is_number_above 0 "$(of 'regions[0].lock_ns')"
+}
+
+@test "waits for iterations before are told" {
+    record_part sinks
+    is_number_above 0 "$(of 'regions[0].lock_ns')"
+}
+
+@test "the barrier at a region's end is told, and who came last there" {
+    record_part balance
+    is times "$("$HEURT" tables -i t --format csv openmp_barriers:times,rank | awk -F, '$2 == 1 { print $1 }')" 20
+    heurt openmp -i t 1
+    grep -q 'end of the region  *20 .*thread [01], ' <<<"$output"
+}
+
+@test "what to try has a bound, and the replay of it none that is better" {
+    [ "$(nproc)" -gt 1 ] || skip "one CPU gains nothing by balance"
+    record_part balance
+    [ "$("$HEURT" tables -i t --format csv threads:switches | sed -n 2p)" ] || skip "the kernel tells nothing"
+    is kind "$(of 'hints[0].kind')" even
+    is bound "$(of 'hints[0].bound')" true
+    awk -v gain="$(of 'hints[0].gain')" 'BEGIN { exit !(gain > 1 && gain <= 1.51) }'
+    heurt whatif -i t --balance 1
+    expect_status 0
+    grep -q '^  gain ' <<<"$output"
+    heurt whatif -i t --balance nothing_of_that_name
+    expect_status 2
+    says 'no parallel region is'
+    heurt whatif -i t --schedule 1=dynamic,4
+    expect_status 2
+    says 'was not told'
+    heurt whatif -i t --schedule 1=sideways
+    expect_status 2
+    says '--schedule wants'
+}
+
+@test "tasks are counted where they are made, and what they compute is the same" {
+    tasks_are_known
+}
+
+# A compiler may have copied the call, or made a jump of it, which then has no place of its own.
+nested_is_known() {
+    record_part nested
+    is outer "$(rows openmp_regions nested 0 count)" "$(known outer)"
+    is inner "$(rows openmp_regions nested 1 count | tr ' ' '\n' | sum)" "$(known inner)"
+}
+
+@test "a nested region is told apart from the one around it" {
+    nested_is_known
+}
+
+@test "a program of clang is told as one of gcc" {
+    is_of_gcc || skip "all programs are of clang"
+    program=$BATS_TEST_TMPDIR/by_clang
+    clang -g -O1 -fopenmp "$HEURT_SOURCE/tests/programs/openmp_known.c" -o "$program" 2>clang.err ||
+        skip "no clang that has an OpenMP library"
+    counts_are_known
+    tasks_are_known
+    nested_is_known
+}
+
+@test "a loop that is cancelled ends as without heurt" {
+    if is_of_gcc; then # alone, too, libomp 14 waits forever at the barrier that follows such a loop
+        OMP_CANCELLATION=true record_part cancel
+        is cancels "$(of 'regions[].cancels' | sum)" "$(known cancels)"
+    fi
+    record_part cancel
+    is cancels "$(of 'regions[].cancels' | sum)" "$(known cancels)"
+}
+
+@test "a program without OpenMP has no regions, and that is said" {
+    "$HEURT" record --quiet --no-choice -o plain "$PROGRAMS/memory_known" >out
+    heurt openmp -i plain
+    expect_status 0
+    grep -q 'No parallel region' <<<"$output"
+    is efficiency "$("$HEURT" openmp -i plain --json | "$JSON_GET" /dev/stdin efficiency)" null
+    heurt openmp -i plain 1
+    expect_status 2
+}
+
+@test "an aggregated run keeps no regions" {
+    "$HEURT" record --quiet --aggregate --no-choice -o t "$PROGRAMS/openmp_known" counts >out
+    heurt openmp -i t
+    expect_status 0
+    grep -q 'No parallel region' <<<"$output"
+}

@@ -1,0 +1,250 @@
+#include "analysis/memory/memory_views.h"
+#include "base/memory.h"
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MS 1000000ull
+
+enum { SCORE = 0x9000, PUBLISH = 0x9100, LINE = 0x8000, FAR = 0x40000000 };
+
+static void put_sample(struct scene *scene, uint32_t thread, uint64_t ms, uint64_t address,
+                       enum heurt_access access)
+{
+    struct heurt_sample sample = {.monotonic_ns = 1000 + ms * MS + thread * 1000,
+                                  .instruction = thread ? PUBLISH : SCORE,
+                                  .address = address,
+                                  .pid = 100,
+                                  .tid = 1000 + thread,
+                                  .weight_ns = MS,
+                                  .access = (uint8_t)access,
+                                  .bytes = 8};
+    assert_int_equal(trace_writer__define(scene->writer, HEURT_NO_SERIAL, HEURT_DEFINITION_SAMPLES,
+                                          &sample, sizeof sample),
+                     0);
+}
+
+static struct memory_use *find(struct scene *scene)
+{
+    void *use = NULL;
+    struct error error;
+    for (uint32_t i = 0; i < 2; i++) {
+        scene__start(scene, i, 1000);
+        scene__end(scene, i, 1000 + 1000 * MS);
+    }
+    scene->end = (struct heurt_clock_pair){2000 + 1000 * MS, 2000 + 1000 * MS};
+    scene__profile(scene);
+    symbols__put(scene->symbols, 0, SCORE, &(struct symbol){.function = "score"});
+    symbols__put(scene->symbols, 0, PUBLISH, &(struct symbol){.function = "publish"});
+    assert_int_equal(run__one(scene->trace, scene->symbols, &memory_analysis, NULL, &use, &error),
+                     0);
+    assert_non_null(use);
+    return use;
+}
+
+static const struct memory_choice every = {MEMORY_EVERY, MEMORY_EVERY};
+
+static void bytes_of_a_line_are_told_by_thread(void **state)
+{
+    struct scene *scene = *state;
+    for (uint64_t ms = 0; ms < 40; ms++) {
+        put_sample(scene, 0, ms, LINE, HEURT_ACCESS_UPDATE);
+        put_sample(scene, 1, ms, ms % 2 ? LINE + 8 : LINE + 16,
+                   ms % 2 ? HEURT_ACCESS_WRITE : HEURT_ACCESS_READ);
+    }
+    struct memory_use *use = find(scene);
+    struct memory_lines lines = memory_lines__of(use, every);
+    assert_int_equal(lines.lines.count, 1);
+    const struct memory_line *line = VEC_AT(&lines.lines, struct memory_line, 0);
+    assert_int_equal(line->address, LINE);
+    assert_int_equal(line->ns, 80 * MS);
+    assert_int_equal(line->met, 0);
+    assert_int_equal(line->threads.count, 2);
+    const struct line_thread *one = VEC_AT(&line->threads, struct line_thread, 0),
+                             *other = VEC_AT(&line->threads, struct line_thread, 1);
+    assert_int_equal(one->thread, 0);
+    assert_int_equal(one->written_ns[7], 40 * MS);
+    assert_int_equal(one->written_ns[8], 0);
+    assert_true(line_thread__writes(other, 15) && !line_thread__writes(other, 16));
+    assert_true(line_thread__reads(other, 16) && !line_thread__reads(other, 24));
+    memory_lines__free(&lines);
+    memory_analysis.free(use);
+}
+
+static void bytes_that_one_writes_and_another_reads_are_met(void **state)
+{
+    struct scene *scene = *state;
+    for (uint64_t ms = 0; ms < 40; ms++) {
+        put_sample(scene, 0, ms, LINE + 56, HEURT_ACCESS_WRITE);
+        put_sample(scene, 1, ms, LINE + 60, HEURT_ACCESS_READ);
+    }
+    struct memory_use *use = find(scene);
+    struct memory_lines lines = memory_lines__of(use, every);
+    const struct memory_line *line = VEC_AT(&lines.lines, struct memory_line, 0);
+    assert_true(line->met == 0xfull << 60); /* what goes on behind the line is of another one */
+    memory_lines__free(&lines);
+    memory_analysis.free(use);
+}
+
+/* Lines that one thread has are lines of their object, and no shared ones. */
+static void lines_of_one_thread_are_told_of_their_object_alone(void **state)
+{
+    struct scene *scene = *state;
+    for (uint64_t ms = 0; ms < 40; ms++)
+        put_sample(scene, (uint32_t)(ms % 2), ms, LINE + ms % 2 * 64, HEURT_ACCESS_WRITE);
+    struct memory_use *use = find(scene);
+    struct memory_lines lines = memory_lines__of(use, every);
+    assert_int_equal(lines.lines.count, 0);
+    memory_lines__free(&lines);
+    lines = memory_lines__of(use, (struct memory_choice){0, MEMORY_EVERY});
+    assert_int_equal(lines.lines.count, 2);
+    memory_lines__free(&lines);
+    memory_analysis.free(use);
+}
+
+static uint64_t sum_of(const struct memory_pages *pages)
+{
+    uint64_t ns = 0;
+    VEC_EACH (thread, &pages->threads, const struct page_thread)
+        for (uint32_t i = 0; i < pages->columns; i++)
+            ns += thread->column_ns[i];
+    return ns;
+}
+
+static void pages_hold_all_time_in_as_many_columns_as_there_is_room(void **state)
+{
+    struct scene *scene = *state;
+    for (uint64_t ms = 0; ms < 200; ms++)
+        put_sample(scene, (uint32_t)(ms % 2), ms, LINE + ms / 2 * MEMORY_PAGE_BYTES,
+                   HEURT_ACCESS_WRITE);
+    struct memory_use *use = find(scene);
+    for (uint32_t most = 1; most <= 128; most++) {
+        struct memory_pages pages = memory_pages__of(use, every, most);
+        assert_true(pages.columns <= most && pages.is_whole);
+        assert_int_equal(pages.pages, 100);
+        assert_int_equal(sum_of(&pages), 200 * MS);
+        assert_int_equal(memory_pages__level(&pages, pages.most_ns), MEMORY_PAGE_LEVELS);
+        assert_true(memory_pages__level(&pages, pages.least_ns) >= 1);
+        assert_int_equal(memory_pages__level(&pages, 0), 0);
+        memory_pages__free(&pages);
+    }
+    memory_analysis.free(use);
+}
+
+static void what_lies_between_far_pages_is_left_out(void **state)
+{
+    struct scene *scene = *state;
+    for (uint64_t ms = 0; ms < 40; ms++)
+        put_sample(scene, (uint32_t)(ms % 2), ms, ms % 2 ? LINE : FAR, HEURT_ACCESS_READ);
+    struct memory_use *use = find(scene);
+    struct memory_pages pages = memory_pages__of(use, every, 64);
+    assert_false(pages.is_whole);
+    assert_int_equal(pages.columns, 2);
+    const struct page_thread *one = VEC_AT(&pages.threads, struct page_thread, 0);
+    assert_int_equal(one->column_ns[0], 0);
+    assert_int_equal(one->column_ns[1], 20 * MS);
+    memory_pages__free(&pages);
+    struct memory_dots dots = memory_dots__of(use, every, 10, 10);
+    assert_int_equal(VEC_AT(&dots.dots, struct memory_dot, 0)->y, 0);
+    assert_int_equal(VEC_AT(&dots.dots, struct memory_dot, dots.dots.count - 1)->y, 5);
+    memory_dots__free(&dots);
+    memory_analysis.free(use);
+}
+
+static void slices_that_are_alike_are_one(void **state)
+{
+    struct scene *scene = *state;
+    for (uint64_t ms = 0; ms < 60; ms++)
+        put_sample(scene, 0, ms, LINE, HEURT_ACCESS_WRITE);
+    for (uint64_t ms = 60; ms < 120; ms++)
+        put_sample(scene, 1, ms, LINE, HEURT_ACCESS_READ);
+    struct memory_use *use = find(scene);
+    struct vec rows = memory_flow__of(scene->trace, scene->symbols, use, every, 12);
+    assert_int_equal(rows.count, 12);
+    memory_flow__join(scene->trace, scene->symbols, &rows);
+    assert_int_equal(rows.count, 2);
+    const struct flow_row *first = VEC_AT(&rows, struct flow_row, 0),
+                          *second = VEC_AT(&rows, struct flow_row, 1);
+    assert_int_equal(first->thread, 0);
+    assert_int_equal(first->ns, 60 * MS);
+    assert_int_equal(first->written_ns, 60 * MS);
+    assert_int_equal(second->thread, 1);
+    assert_int_equal(second->ns, 60 * MS);
+    assert_int_equal(second->written_ns, 0);
+    assert_int_equal(first->to_ns, second->from_ns);
+    vec__free(&rows);
+    memory_analysis.free(use);
+}
+
+static void slices_with_a_gap_between_them_stay_apart(void **state)
+{
+    struct scene *scene = *state;
+    for (uint64_t ms = 0; ms < 120; ms++)
+        if (ms < 40 || ms >= 80)
+            put_sample(scene, 0, ms, LINE, HEURT_ACCESS_WRITE);
+    struct memory_use *use = find(scene);
+    struct vec rows = memory_flow__of(scene->trace, scene->symbols, use, every, 12);
+    memory_flow__join(scene->trace, scene->symbols, &rows);
+    assert_int_equal(rows.count, 2);
+    assert_int_equal(VEC_AT(&rows, struct flow_row, 0)->ns, 40 * MS);
+    vec__free(&rows);
+    memory_analysis.free(use);
+}
+
+static void who_was_there_before_others_is_known(void **state)
+{
+    struct scene *scene = *state;
+    for (uint64_t ms = 0; ms < 40; ms++)
+        put_sample(scene, ms >= 10 && ms % 2, ms, LINE, HEURT_ACCESS_WRITE);
+    struct memory_use *use = find(scene);
+    const struct first_sharing *first = &VEC_AT(&use->objects, struct memory_object, 0)->first;
+    assert_int_equal(first->thread, 0);
+    assert_int_equal(first->second, 1);
+    assert_int_equal(first->before_samples, 11);
+    assert_int_equal(first->before_ns, 11 * MS);
+    assert_true(first->shared_ns >= 11 * MS && first->shared_ns < 12 * MS);
+    memory_analysis.free(use);
+}
+
+static void dots_are_bounded_and_hold_all_time(void **state)
+{
+    struct scene *scene = *state;
+    for (uint64_t ms = 0; ms < 900; ms++)
+        for (uint32_t thread = 0; thread < 2; thread++)
+            put_sample(scene, thread, ms, LINE + ms * 7919 % 4096 * 64,
+                       thread ? HEURT_ACCESS_WRITE : HEURT_ACCESS_READ);
+    struct memory_use *use = find(scene);
+    struct memory_dots dots = memory_dots__of(use, every, 9, 5);
+    uint64_t ns = 0;
+    assert_true(dots.dots.count <= 45);
+    VEC_EACH (dot, &dots.dots, const struct memory_dot) {
+        assert_true(dot->x < 9 && dot->y < 5 && dot->most_ns <= dot->ns);
+        ns += dot->ns;
+    }
+    assert_int_equal(ns, 1800 * MS);
+    memory_dots__free(&dots);
+    memory_analysis.free(use);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scene__setup, scene__teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(bytes_of_a_line_are_told_by_thread),
+        TEST(bytes_that_one_writes_and_another_reads_are_met),
+        TEST(lines_of_one_thread_are_told_of_their_object_alone),
+        TEST(pages_hold_all_time_in_as_many_columns_as_there_is_room),
+        TEST(what_lies_between_far_pages_is_left_out),
+        TEST(slices_that_are_alike_are_one),
+        TEST(slices_with_a_gap_between_them_stay_apart),
+        TEST(who_was_there_before_others_is_known),
+        TEST(dots_are_bounded_and_hold_all_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

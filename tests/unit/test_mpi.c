@@ -1,0 +1,251 @@
+/* Waits of ranks of which all is known. Ticks are ns; traces begin at 1000. */
+#include "analysis/analysis.h"
+#include "analysis/mpi/mpi.h"
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define WORLD 77u
+#define ANY HEURT_MESSAGE_ANY
+#define RANKS 3
+
+static struct mpi_use *use;
+
+static void analyse(struct scene *scene)
+{
+    struct error error;
+    scene__profile(scene);
+    mpi_analysis.free(use);
+    use = NULL;
+    assert_int_equal(run__one(scene->trace, NULL, &mpi_analysis, NULL, (void **)&use, &error), 0);
+}
+
+static void enter(struct scene *scene, uint32_t rank, uint64_t tick, uint32_t call, uint64_t site)
+{
+    PUT(scene, rank, tick, HEURT_EVENT_MESSAGE_CALL, HEURT_SITE(site, call), WORLD, 0);
+}
+
+static void leave(struct scene *scene, uint32_t rank, uint64_t tick)
+{
+    PUT(scene, rank, tick, HEURT_EVENT_MESSAGE_CALL | 1, 0);
+}
+
+static void sent(struct scene *scene, uint32_t rank, uint64_t tick, uint32_t request, uint32_t to,
+                 uint32_t tag, uint64_t bytes)
+{
+    PUT(scene, rank, tick, HEURT_EVENT_MESSAGE_SENT, HEURT_MESSAGE(request, WORLD),
+        HEURT_MESSAGE(to, tag), bytes);
+}
+
+static void awaited(struct scene *scene, uint32_t rank, uint64_t tick, uint32_t request,
+                    uint32_t from, uint32_t tag)
+{
+    PUT(scene, rank, tick, HEURT_EVENT_MESSAGE_AWAITED, HEURT_MESSAGE(request, WORLD),
+        HEURT_MESSAGE(from, tag), 100);
+}
+
+static void done(struct scene *scene, uint32_t rank, uint64_t tick, uint32_t request, uint32_t from,
+                 uint32_t tag, uint64_t bytes)
+{
+    PUT(scene, rank, tick, HEURT_EVENT_MESSAGE_DONE, HEURT_MESSAGE(request, 0),
+        HEURT_MESSAGE(from, tag), bytes);
+}
+
+/* A whole blocking call. */
+static void sends(struct scene *scene, uint32_t rank, uint64_t from, uint64_t until, uint32_t to,
+                  uint32_t tag, uint64_t bytes)
+{
+    enter(scene, rank, from, HEURT_CALL_SEND, 0x5000);
+    sent(scene, rank, from, 0, to, tag, bytes);
+    leave(scene, rank, until);
+}
+
+static void receives(struct scene *scene, uint32_t rank, uint64_t from, uint64_t until,
+                     uint32_t request, uint32_t sender, uint32_t tag, uint64_t bytes)
+{
+    enter(scene, rank, from, HEURT_CALL_RECV, 0x6000);
+    awaited(scene, rank, from, request, sender, tag);
+    done(scene, rank, until, request, sender, tag, bytes);
+    leave(scene, rank, until);
+}
+
+static void collective(struct scene *scene, uint32_t rank, uint64_t from, uint64_t until,
+                       uint32_t call, uint32_t root)
+{
+    enter(scene, rank, from, call, 0x7000);
+    PUT(scene, rank, from, HEURT_EVENT_MESSAGE_COLLECTIVE, HEURT_MESSAGE(0, WORLD),
+        HEURT_MESSAGE(root, call), 8);
+    leave(scene, rank, until);
+}
+
+/* Each rank is a process with one thread. */
+static void begin(struct scene *scene)
+{
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        if (rank)
+            scene__process(scene, rank, 1000 + rank, HEURT_NO_SERIAL);
+        scene->process_of[rank] = rank;
+        scene__start(scene, rank, 1000);
+        enter(scene, rank, 1000, HEURT_CALL_INIT, 0x4000);
+        PUT(scene, rank, 1000, HEURT_EVENT_MESSAGE_RANK, HEURT_MESSAGE(rank, RANKS),
+            HEURT_MESSAGE(HEURT_MESSAGE_MPICH, 0));
+        PUT(scene, rank, 1000, HEURT_EVENT_MESSAGE_COMMUNICATOR, HEURT_MESSAGE(RANKS, WORLD),
+            HEURT_MESSAGE(rank, 0), 0);
+        leave(scene, rank, 1100);
+    }
+}
+
+static void end(struct scene *scene)
+{
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        scene__end(scene, rank, 10000);
+    analyse(scene);
+    assert_int_equal(use->ranks.count, RANKS);
+}
+
+static const struct mpi_rank *rank_at(uint32_t rank)
+{
+    return VEC_AT(&use->ranks, struct mpi_rank, rank);
+}
+
+/* Rank 0 waits 1,500 for rank 1; rank 1 then 700 for rank 2 to await what it sends. */
+static void late_ranks(void **state)
+{
+    struct scene *scene = *state;
+    begin(scene);
+    receives(scene, 0, 2000, 3600, 1, 1, 5, 40);
+    sends(scene, 1, 3500, 3550, 0, 5, 40);
+    sends(scene, 1, 4000, 4900, 2, 6, 10);
+    receives(scene, 2, 4700, 4900, 1, 1, 6, 10);
+    end(scene);
+    assert_int_equal(use->matched, 2);
+    assert_int_equal(rank_at(0)->wait_ns[MPI_WAIT_LATE_SENDER], 1500);
+    assert_int_equal(rank_at(1)->wait_ns[MPI_WAIT_LATE_RECEIVER], 700);
+    assert_int_equal(rank_at(2)->waited_ns, 0);
+    assert_int_equal(rank_at(1)->delay_ns, 1500);
+    assert_int_equal(rank_at(2)->delay_ns, 700);
+    assert_int_equal(rank_at(0)->mpi_ns, 1700);
+    assert_int_equal(rank_at(0)->life_ns, 9000);
+    assert_int_equal(rank_at(0)->work_ns, 7300);
+    assert_int_equal(rank_at(1)->sent_bytes, 50);
+}
+
+/* Rank 0 waits for rank 1 from 2,000 to 4,000, which waits for rank 2 from 2,500 to 3,500: of rank
+ * 0's wait rank 2 has these 1,000, and what rank 1 waits itself; rank 1 the rest but for its call.
+ */
+static void chains(void **state)
+{
+    struct scene *scene = *state;
+    begin(scene);
+    receives(scene, 0, 2000, 4100, 1, 1, 5, 1);
+    receives(scene, 1, 2500, 3600, 1, 2, 5, 1);
+    sends(scene, 1, 4000, 4050, 0, 5, 1);
+    sends(scene, 2, 3500, 3550, 1, 5, 1);
+    end(scene);
+    assert_int_equal(rank_at(0)->waited_ns, 2000);
+    assert_int_equal(rank_at(1)->waited_ns, 1000);
+    assert_int_equal(rank_at(2)->delay_ns, 2000);
+    assert_int_equal(rank_at(1)->delay_ns, 900);
+    assert_int_equal(mpi_use__latest(use)->rank, 2);
+}
+
+/* Two messages with one tag, awaited before they come in the order of posting, whatever is waited
+ * for first; one from any. */
+static void order_of_posting(void **state)
+{
+    struct scene *scene = *state;
+    begin(scene);
+    enter(scene, 0, 2000, HEURT_CALL_IRECV, 0x6000);
+    awaited(scene, 0, 2000, 1, ANY, ANY);
+    leave(scene, 0, 2010);
+    enter(scene, 0, 2020, HEURT_CALL_IRECV, 0x6010);
+    awaited(scene, 0, 2020, 2, 1, 5);
+    leave(scene, 0, 2030);
+    enter(scene, 0, 2100, HEURT_CALL_WAIT, 0x6020);
+    done(scene, 0, 4000, 2, 1, 5, 20);
+    leave(scene, 0, 4000);
+    enter(scene, 0, 4100, HEURT_CALL_WAIT, 0x6030);
+    done(scene, 0, 4110, 1, 1, 5, 10);
+    leave(scene, 0, 4110);
+    sends(scene, 1, 3000, 3010, 0, 5, 10);
+    sends(scene, 1, 3900, 3910, 0, 5, 20);
+    end(scene);
+    assert_int_equal(use->matched, 2);
+    assert_int_equal(use->unmatched_sends + use->unmatched_receives, 0);
+    /* The second was waited for from 2,100 to 3,900, while the first one was not sent before. */
+    assert_int_equal(rank_at(0)->wait_ns[MPI_WAIT_LATE_SENDER], 1800);
+    assert_int_equal(rank_at(0)->wait_ns[MPI_WAIT_WRONG_ORDER], 0);
+}
+
+static void wrong_order(void **state)
+{
+    struct scene *scene = *state;
+    begin(scene);
+    sends(scene, 1, 1500, 1510, 0, 7, 1);
+    sends(scene, 1, 4000, 4010, 0, 8, 1);
+    receives(scene, 0, 2000, 4020, 1, 1, 8, 1);
+    receives(scene, 0, 4030, 4040, 2, 1, 7, 1);
+    end(scene);
+    assert_int_equal(rank_at(0)->wait_ns[MPI_WAIT_WRONG_ORDER], 2000);
+}
+
+static void operations(void **state)
+{
+    static const uint64_t comes[RANKS] = {2000, 2600, 2300};
+    struct scene *scene = *state;
+    begin(scene);
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        uint64_t since = comes[rank];
+        collective(scene, rank, since, 2700, HEURT_CALL_BARRIER, ANY);
+        collective(scene, rank, since + 1000, 3700, HEURT_CALL_BCAST, 1);
+        collective(scene, rank, since + 2000, 4700, HEURT_CALL_REDUCE, 0);
+        collective(scene, rank, since + 3000, 5700, HEURT_CALL_SCAN, ANY);
+    }
+    end(scene);
+    assert_int_equal(use->whole_operations, 4);
+    assert_int_equal(use->partial_operations, 0);
+    assert_int_equal(rank_at(0)->wait_ns[MPI_WAIT_BARRIER], 600);
+    assert_int_equal(rank_at(2)->wait_ns[MPI_WAIT_BARRIER], 300);
+    assert_int_equal(rank_at(0)->wait_ns[MPI_WAIT_LATE_BROADCAST], 600);
+    assert_int_equal(rank_at(1)->waited_ns, 0);
+    assert_int_equal(rank_at(0)->wait_ns[MPI_WAIT_EARLY_REDUCE], 600);
+    assert_int_equal(rank_at(2)->wait_ns[MPI_WAIT_EARLY_REDUCE], 0);
+    assert_int_equal(rank_at(2)->wait_ns[MPI_WAIT_EARLY_SCAN], 300);
+    assert_int_equal(rank_at(0)->wait_ns[MPI_WAIT_EARLY_SCAN], 0);
+}
+
+/* One rank did not come: nothing is said of the operation. A message that nobody sent. */
+static void parts_missing(void **state)
+{
+    struct scene *scene = *state;
+    begin(scene);
+    collective(scene, 0, 2000, 2700, HEURT_CALL_BARRIER, ANY);
+    collective(scene, 1, 2600, 2700, HEURT_CALL_BARRIER, ANY);
+    receives(scene, 0, 3000, 3100, 1, 2, 9, 1);
+    sends(scene, 1, 3000, 3100, 2, 9, 1);
+    end(scene);
+    assert_int_equal(use->partial_operations, 1);
+    assert_int_equal(rank_at(0)->waited_ns, 0);
+    assert_int_equal(use->unmatched_sends, 1);
+    assert_int_equal(use->unmatched_receives, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(late_ranks, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(chains, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(order_of_posting, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(wrong_order, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(operations, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(parts_missing, scene__setup, scene__teardown),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    mpi_analysis.free(use);
+    return failed;
+}
