@@ -174,7 +174,7 @@ placed_before() { # ALLOCATOR
     placed_before "$PROGRAMS/strict_allocator.so"
     local name
     for name in libjemalloc.so.2 libtcmalloc_minimal.so.4; do
-        LD_PRELOAD=$name true 2>missing
+        LD_PRELOAD=$name env true 2>missing # not the shell's own
         [ -s missing ] || placed_before $name
     done
 }
