@@ -7,6 +7,7 @@ struct told_fault {
     uint64_t address; /* of the page */
     uint64_t tick;
     uint32_t process, thread, cpu;
+    bool stands_for_others; /* that came before it, and were only counted */
 };
 
 static int by_page(const void *a, const void *b)
@@ -34,29 +35,39 @@ const struct first_touch *first_touches__at(const struct vec *touches, uint32_t 
 
 /* ---- the faults ------------------------------------------------------------------------------ */
 
-static void take_fault(struct vec *faults, const struct trace *trace, uint32_t thread, uint32_t cpu,
-                       const struct event *event)
+/* The thread's place, and what it has touched since its last fault that is told. */
+struct touching {
+    uint32_t process, thread, cpu;
+    bool has_counted;
+};
+
+static void take_fault(struct vec *faults, struct touching *at, const struct event *event)
 {
-    if (HEURT_SITE_HOW(event->payload[0]) == HEURT_FAULT_COUNTED)
-        return;
-    struct told_fault fault = {event->payload[1] & ~(uint64_t)(HEURT_PAGE_BYTES - 1), event->tick,
-                               trace__thread_at(trace, thread)->process, thread, cpu};
-    vec__push(faults, &fault);
+    bool is_told = HEURT_SITE_HOW(event->payload[0]) != HEURT_FAULT_COUNTED;
+    struct told_fault fault = {event->payload[1] & ~(uint64_t)(HEURT_PAGE_BYTES - 1),
+                               event->tick,
+                               at->process,
+                               at->thread,
+                               at->cpu,
+                               at->has_counted};
+    if (is_told)
+        vec__push(faults, &fault);
+    at->has_counted = !is_told;
 }
 
 static void take_thread(struct vec *faults, const struct trace *trace, uint32_t thread)
 {
     struct trace_cursor cursor;
     struct event event;
-    uint32_t cpu = UINT32_MAX;
+    struct touching at = {trace__thread_at(trace, thread)->process, thread, UINT32_MAX, false};
     trace_cursor__start(&cursor, trace, trace__thread_at(trace, thread));
     while (trace_cursor__next_fixed(&cursor, &event)) {
         if (event.id == HEURT_EVENT_KERNEL && event.words >= 1)
-            cpu = (uint32_t)event.payload[0];
+            at.cpu = (uint32_t)event.payload[0];
         else if (event.id == HEURT_EVENT_OFF_CPU && event.words >= 2)
-            cpu = HEURT_SITE_HOW(event.payload[1]);
+            at.cpu = HEURT_SITE_HOW(event.payload[1]);
         else if (event.id == HEURT_EVENT_FAULT && event.words >= 2)
-            take_fault(faults, trace, thread, cpu, &event);
+            take_fault(faults, &at, &event);
     }
 }
 
@@ -68,7 +79,13 @@ static uint64_t apart(const struct told_fault *fault, const struct first_touch *
                                            : touch->address - fault->address;
 }
 
-/* Whether the fault counts, and is nearer than what was found, or as near and earlier. */
+/* What it tells of the page: its own fault most, then one that others were counted with. */
+static int weight(const struct told_fault *fault, const struct first_touch *touch)
+{
+    return fault->address == touch->address ? 2 : fault->stands_for_others;
+}
+
+/* Whether the fault counts, and tells more than what was found, or is nearer, or earlier. */
 static bool is_better(const struct told_fault *fault, const struct told_fault *than,
                       const struct first_touch *touch)
 {
@@ -77,8 +94,10 @@ static bool is_better(const struct told_fault *fault, const struct told_fault *t
         return false;
     if (!than)
         return true;
-    return apart(fault, touch) != apart(than, touch) ? apart(fault, touch) < apart(than, touch)
-                                                     : fault->tick < than->tick;
+    int order = ORDER(weight(than, touch), weight(fault, touch))
+                    ?: ORDER(apart(fault, touch), apart(than, touch))
+                           ?: ORDER(fault->tick, than->tick);
+    return order < 0;
 }
 
 static void find_one(const struct vec *faults, struct first_touch *touch)

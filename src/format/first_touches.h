@@ -2,8 +2,9 @@
  *
  * In go a trace and the pages that are asked for, each with the tick from which on a fault counts
  * (when the object that lies there was allocated); out comes for each the first one since then. Of
- * many page faults that follow one another most are only counted, without an address: a page of
- * which none is told has been touched by who touched the nearest page around it. It costs a pass
+ * many page faults that follow one another most are only counted, without an address, with the next
+ * one that is told: a page of which none is told has been touched by who touched the nearest page
+ * around it, with such a fault where there is one. It costs a pass
  * over the events that are of no function, and memory for each page fault that is told. It stands
  * on reader.h.
  */

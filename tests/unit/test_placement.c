@@ -520,19 +520,18 @@ static void page_faults_tell_who_touched_first(void **state)
     PUT(scene, 1, 1000 + 3 * MS, HEURT_EVENT_OFF_CPU, HEURT_OFF(5, HEURT_OFF_BLOCKED),
         HEURT_BACK(0, 3), 0);
     put_fault(scene, 1, 4, 0, HEURT_FAULT_MEASURED);
-    put_fault(scene, 0, 5, 9, HEURT_FAULT_COUNTED);  /* tells of no page */
-    put_fault(scene, 0, 6, 0, HEURT_FAULT_MEASURED); /* not the first */
+    put_fault(scene, 0, 5, 9, HEURT_FAULT_COUNTED);   /* of a page that nobody knows */
+    put_fault(scene, 0, 6, 0, HEURT_FAULT_ESTIMATED); /* with it; not the first of its own page */
     put_sample(scene, 0, 10, OBJECT + 8, HEURT_ACCESS_READ, 0, 1);
     put_sample(scene, 0, 11, OBJECT + 9 * PAGE, HEURT_ACCESS_READ, 0, 1);
     struct found found = find(scene, NODES);
     const struct placement_page *pages = found.placement->pages.items;
     assert_int_equal(found.placement->pages.count, 2);
-    for (int i = 0; i < 2; i++) { /* the second by the first, which is near */
-        assert_true(pages[i].is_touch_seen);
-        assert_int_equal(pages[i].touch_thread, 1);
-        assert_int_equal(pages[i].touch_node, 1);
-    }
-    assert_int_equal(only(&found)->touch_threads, 1);
+    assert_true(pages[0].is_touch_seen && pages[1].is_touch_seen);
+    assert_int_equal(pages[0].touch_thread, 1);
+    assert_int_equal(pages[0].touch_node, 1);
+    assert_int_equal(pages[1].touch_thread, 0); /* who has touched pages that are not known */
+    assert_int_equal(only(&found)->touch_threads, 2);
     run__free(&found.run);
 }
 
