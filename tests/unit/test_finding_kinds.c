@@ -131,11 +131,13 @@ static void who_waits_for_a_lock_that_nobody_has_is_told(void **state)
 /* ---- waits that run out of time -------------------------------------------------------------- */
 
 /* One waits until another has done something, which four times waits in vain meanwhile, for 60 of
- * 100: and works in between, or hardly. */
-static const struct finding *find_timed_out(struct scene *scene, bool works,
+ * 100: and works in between, or hardly. The one tells the other of something, once, or never. */
+static const struct finding *find_timed_out(struct scene *scene, bool works, bool tells,
                                             struct findings **findings)
 {
     enum { MUTEX = 0x7100, COME = 0x7200, DONE = 0x7300, TAKE = 0x9b00, WAIT = 0x9c00 };
+    if (tells)
+        PUT(scene, 0, 999, HEURT_EVENT_CONDITION_SIGNALLED, SITE, COME);
     for (uint64_t from = 1000; from < 5000; from += 400) {
         PUT(scene, 0, from, HEURT_EVENT_CONDITION_WAIT, WAIT, DONE, MUTEX);
         for (uint64_t at = from; at < from + 400; at += 100) {
@@ -155,7 +157,7 @@ static const struct finding *find_timed_out(struct scene *scene, bool works,
 static void who_works_between_waits_in_vain_while_others_wait_for_that_is_not_idle(void **state)
 {
     struct findings *findings;
-    const struct finding *finding = find_timed_out(*state, true, &findings);
+    const struct finding *finding = find_timed_out(*state, true, false, &findings);
     assert_non_null(finding);
     assert_true(finding->ranked);
     assert_int_equal(finding->lost_ns, 10 * 4 * 60);
@@ -165,7 +167,16 @@ static void who_works_between_waits_in_vain_while_others_wait_for_that_is_not_id
 static void who_only_looks_now_and_then_is_idle(void **state)
 {
     struct findings *findings;
-    assert_null(find_timed_out(*state, false, &findings));
+    assert_null(find_timed_out(*state, false, false, &findings));
+    findings__free(findings);
+}
+
+static void who_is_told_of_work_and_waits_in_vain_is_not_idle_however_little_it_is(void **state)
+{
+    struct findings *findings;
+    const struct finding *finding = find_timed_out(*state, false, true, &findings);
+    assert_non_null(finding);
+    assert_true(finding->ranked);
     findings__free(findings);
 }
 
@@ -420,6 +431,7 @@ int main(void)
         TEST(who_waits_for_a_lock_that_nobody_has_is_told),
         TEST(who_works_between_waits_in_vain_while_others_wait_for_that_is_not_idle),
         TEST(who_only_looks_now_and_then_is_idle),
+        TEST(who_is_told_of_work_and_waits_in_vain_is_not_idle_however_little_it_is),
         TEST(two_ends_made_of_futexes_are_one_finding),
         TEST(who_is_woken_from_elsewhere_has_no_other_end),
         TEST(what_a_futex_is_for_stands_in_the_frames_around),

@@ -16,8 +16,10 @@
 struct member {
     uint32_t thread;
     uint64_t waited, ended; /* ticks: that it waited, that others waited until it signalled */
-    uint64_t taken, given;  /* semaphores: how often */
-    uint64_t turns;         /* ticks of ended in which it passed a turn on */
+    uint64_t taken, given;  /* how often: taken of semaphores alone */
+    /* What others waited here in vain, while it waited for what they did later. */
+    uint64_t kept;
+    uint64_t turns; /* ticks of ended in which it passed a turn on */
 };
 
 /* A condition or semaphore. */
@@ -175,7 +177,7 @@ static void find_company(struct company *company, struct turnstile *const *meeti
     for (size_t i = 0; i < count; i++) {
         uint64_t turns = 0;
         VEC_EACH (member, &meetings[i]->members, struct member)
-            turns += member->turns;
+            turns += member->turns + (member->given ? member->kept : 0);
         meetings[i]->is_join = meetings[i]->joined > meetings[i]->waited / 2;
         meetings[i]->passes_turns =
             is_share(turns + meetings[i]->kept, meetings[i]) && !meetings[i]->is_join;
@@ -286,18 +288,22 @@ static void note_timed_out(struct idle_waits *idle, const struct sync_event *eve
     out->ticks += event->tick - event->since;
 }
 
-/* Whoever ended this wait had waited in vain meanwhile, and worked in between: the work was there.
+/* Whoever ended this wait had waited in vain meanwhile. It worked in between: the work was there.
+ * Or else it only looks now and then, unless the one who waited is one who tells it when there is.
  */
 static void note_kept(struct idle_waits *idle, const struct sync_event *event)
 {
     struct timed_out *out = VEC_REACH(&idle->timed_out, struct timed_out, event->by);
     uint64_t ticks = event->by_tick - out->since;
-    if (out->ticks && event->by_tick > out->since && ticks > out->ticks &&
-        ticks - out->ticks >= out->ticks / WORK_PART) {
+    if (out->ticks && event->by_tick > out->since && ticks > out->ticks) {
         uint64_t since = out->since > event->since ? out->since : event->since;
         double part = since < event->by_tick ? (double)(event->by_tick - since) / (double)ticks : 0;
+        uint64_t kept = (uint64_t)((double)out->ticks * part);
         struct turnstile *turnstile = *VEC_AT(&idle->turnstiles, struct turnstile *, out->object);
-        turnstile->kept += (uint64_t)((double)out->ticks * part);
+        if (ticks - out->ticks >= out->ticks / WORK_PART)
+            turnstile->kept += kept;
+        else
+            member_of(turnstile, event->thread)->kept += kept;
     }
     *out = (struct timed_out){0};
 }
@@ -338,7 +344,7 @@ void idle_waits__take(struct idle_waits *idle, const struct sync_events *walk,
         wait_ended(idle, walk, turnstile, event);
     if (event->since && !event->unseen && turnstile->kind == CLASS_CONDITION)
         parking__take(&idle->parking, turnstile->process, event);
-    if (turnstile->kind != CLASS_SEMAPHORE)
+    if (event->type != SYNC_EVENT_ACQUIRED && event->type != SYNC_EVENT_SIGNALLED)
         return;
     struct member *member = member_of(turnstile, event->thread);
     member->taken += event->type == SYNC_EVENT_ACQUIRED ? event->weight : 0;
