@@ -1,5 +1,5 @@
 #include "analysis/findings/internal.h"
-
+#include "analysis/timeline/activity.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -32,6 +32,7 @@ struct loss {
     const uint64_t *with; /* CPU time of threads that goes with the loss, likewise; NULL: none */
     uint64_t end;         /* of the last one that loses */
     struct vec losers;    /* uint32_t: by trace__threads */
+    bool in_turn;         /* no more goes on side by side than does */
     double sooner;        /* those of them that answer others would do so by that part: 0 … 1 */
 };
 
@@ -515,6 +516,19 @@ static uint64_t longest_served(const struct loss *loss, const struct work *work)
     return ns__without(longest_ns, work->most_overhead_ns);
 }
 
+/* Who asks again and again waits for what the program's own threads do meanwhile, which takes as
+ * long if it is told at once, unless they then do more side by side. Of the time with one of them
+ * on a CPU, asking is none. */
+static uint64_t work_while_asking(const struct loss *loss)
+{
+    if (!loss->in_turn)
+        return 0;
+    uint64_t work_ns = cpu_activity__of(loss->finder->trace).active_ns;
+    for (size_t i = 0; i < loss->finder->profile->threads.count; i++)
+        work_ns = ns__without(work_ns, lost_cpu_of(loss, i) + overhead_of(loss, i));
+    return work_ns;
+}
+
 /* Wall time over what it would be had no thread lost that, both without what recording cost. */
 static double gain_without(struct loss *loss, bool *is_assumed)
 {
@@ -532,6 +546,7 @@ static double gain_without(struct loss *loss, bool *is_assumed)
     uint64_t least_ns =
         ns__larger(longest_chain(loss, &work, roles), work.cpu_ns / finder__cpus(loss->finder));
     least_ns = ns__larger(least_ns, longest_served(loss, &work));
+    least_ns = ns__larger(least_ns, work_while_asking(loss));
     free(roles);
     vec__free(&loss->losers);
     least_ns = ns__larger(least_ns, ns__without(wall_ns, most_gone_in_a_row(loss)));
@@ -654,8 +669,14 @@ void finding__set_estimate(const struct finder *finder, struct finding *finding,
                        finding->category == FINDING_SEMAPHORE;
     uint64_t *with = has_more || may_be_bulk ? waking__find(finder, finding, lost) : NULL;
     loss.with = has_more ? with : NULL;
+    loss.in_turn = finding->category == FINDING_POLLING;
     finding__set_about(finding, gain_without(&loss, &is_assumed));
     finding->is_in_answers = loss.sooner > 0;
+    if (loss.in_turn) {
+        bool is_of_turns;
+        loss.in_turn = false;
+        finding->wall_gain[1] = fmax(finding->wall_gain[1], gain_without(&loss, &is_of_turns));
+    }
     if (may_be_bulk) {
         bool is_of_bulk;
         loss.with = with;

@@ -24,11 +24,16 @@ struct activity_part {
     bool is_told;
 };
 
-static void *start(struct run *run)
+static struct activity_walk *walk_of(const struct trace *trace)
 {
     struct activity_walk *walk = memory__zeroed(1, sizeof *walk);
-    *walk = (struct activity_walk){run->trace, VEC_OF(struct activity_edge)};
-    return trace__is_aggregated(run->trace) ? (free(walk), NULL) : walk;
+    *walk = (struct activity_walk){trace, VEC_OF(struct activity_edge)};
+    return trace__is_aggregated(trace) ? (free(walk), NULL) : walk;
+}
+
+static void *start(struct run *run)
+{
+    return walk_of(run->trace);
 }
 
 static void *thread(void *self, unsigned lane, uint32_t thread)
@@ -123,3 +128,26 @@ const struct analysis activity_analysis = {.name = "activity",
                                            .join = join,
                                            .finish = finish,
                                            .free = free};
+
+static void take_thread(struct activity_walk *walk, uint32_t number)
+{
+    struct activity_part *part = thread(walk, 0, number);
+    struct trace_cursor cursor;
+    struct event told;
+    trace_cursor__start(&cursor, walk->trace, part->thread);
+    while (trace_cursor__next_fixed(&cursor, &told))
+        event(part, &told);
+    end(part);
+    join(walk, number, part);
+}
+
+struct cpu_activity cpu_activity__of(const struct trace *trace)
+{
+    struct activity_walk *walk = walk_of(trace);
+    for (uint32_t i = 0; walk && i < trace__threads(trace)->count; i++)
+        take_thread(walk, i);
+    struct cpu_activity *found = walk ? finish(walk) : NULL;
+    struct cpu_activity activity = found ? *found : (struct cpu_activity){0};
+    free(found);
+    return activity;
+}

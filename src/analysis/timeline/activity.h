@@ -6,13 +6,15 @@
  *                1   2   1     0  1           Σ of their times / time in which one ran at least
  *
  * Threads of which the kernel told nothing are not in it; if it told of none, there is no result.
- * One walk by threads; memory: 32 bytes a switch. */
+ * One walk by threads; memory: 32 bytes a switch. Who needs it only now and then has a function
+ * that walks over what is not of functions, thread by thread. */
 #ifndef HEURT_ANALYSIS_TIMELINE_ACTIVITY_H
 #define HEURT_ANALYSIS_TIMELINE_ACTIVITY_H
 
 #include <stdint.h>
 
 struct analysis;
+struct trace;
 
 struct cpu_activity {
     uint64_t service_ns; /* Σ of the threads' times on a CPU */
@@ -22,5 +24,8 @@ struct cpu_activity {
 };
 
 extern const struct analysis activity_analysis;
+
+/* All 0: nothing is known. */
+struct cpu_activity cpu_activity__of(const struct trace *trace);
 
 #endif
