@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/rank_leftovers.h"
 #include "cmd/waiting.h"
 #include "format/part.h"
 #include "recorder/trace_names.h"
@@ -99,6 +100,7 @@ int loaded__open(const char *directory, struct loaded *loaded)
         say("no trace at %s: record one first: heurt record ./program", directory);
         return EXIT_HEURT;
     }
+    rank_leftovers__join(directory);
     if (trace__open(directory, &loaded->trace, &error) < 0)
         return failed(&error);
     loaded->symbols = load_symbols(directory, loaded->trace);

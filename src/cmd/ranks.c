@@ -170,8 +170,7 @@ static enum part_state wait_for(const char *complete, const char *recorded, uint
     }
 }
 
-/* True: it is in the whole. */
-static bool join(const char *own_directory, const char *part, uint32_t rank)
+bool ranks__join_part(const char *own_directory, const char *part, uint32_t rank)
 {
     struct error error;
     if (trace_part__append(own_directory, part, rank, &error) < 0) {
@@ -190,7 +189,7 @@ static bool join_rank(const struct job_ranks *ranks, const char *directory,
     enum part_state state = wait_for(complete, recorded, since_ns);
     bool is_joined = false;
     if (state == PART_COMPLETE || state == PART_LEFT)
-        is_joined = join(own_directory, state == PART_LEFT ? recorded : complete, rank);
+        is_joined = ranks__join_part(own_directory, state == PART_LEFT ? recorded : complete, rank);
     else if (state == PART_RECORDED)
         say("rank %u still runs: what it records stays in %s", rank, recorded);
     if (state == PART_LEFT && is_joined)

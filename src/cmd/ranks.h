@@ -11,7 +11,7 @@
  *
  * A part loses its tilde when it is complete. Whose recorder has died (its lock on the trace is
  * gone) is taken as it is. All of one host; who does not come in time is named, and left where it
- * is.
+ * is. Where rank 0's heurt is killed itself, the first reader joins them (rank_leftovers.h).
  *
  * In goes the environment, out come a rank's trace and what joins them. It stands on
  * format/rank_parts.h and waits no longer than RANKS_PATIENCE_NS. */
@@ -44,5 +44,8 @@ bool ranks__complete(const struct job_ranks *ranks, const char *directory);
 /* Of rank 0, whose own trace is at own_directory: waits for the parts and joins them. Says which
  * are missing. */
 void ranks__join(const struct job_ranks *ranks, const char *directory, const char *own_directory);
+/* Joins one to a trace that nobody writes to. True: it is in it, and its own folder is gone; else a
+ * sentence was said. */
+bool ranks__join_part(const char *own_directory, const char *part, uint32_t rank);
 
 #endif

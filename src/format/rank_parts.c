@@ -122,7 +122,7 @@ static void add_session(struct heurt_session *whole, const struct heurt_session 
         whole->start = part->start;
         whole->start_realtime_ns = part->start_realtime_ns;
     }
-    if (part->end.tick > whole->end.tick)
+    if (whole->finished && part->end.tick > whole->end.tick)
         whole->end = part->end;
     if (!whole->wait_status)
         whole->wait_status = part->wait_status;

@@ -2,56 +2,41 @@
  * found out at the first call of any: to our wrapper for the MPI that is loaded, or, where we know
  * none of it, to what would have been called without us. It needs libc alone, and knows no ABI:
  * arguments pass as they are. */
-#include "mpi/mpi_functions.h"
+#include "mpi/trampolines.h"
 
 #include <dlfcn.h>
 #include <link.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
-
-#define HIDDEN __attribute__((visibility("hidden")))
 
 /* libheurt.so's, where it is loaded. */
 extern void heurt_message_note(const char *sentence) __attribute__((weak));
 
-HIDDEN void heurt_mpi_resolve(void);
-
 /* Where each function leads; 0: not known yet. */
-#define SLOT(name) HIDDEN void *heurt_slot_MPI_##name;
+#define SLOT(name, lower) HIDDEN void *heurt_slot_MPI_##name;
 MPI_FUNCTIONS(SLOT)
 #undef SLOT
 
-static const struct mpi_entry {
-    const char *name;
-    void **slot;
-} entries[MPI_FUNCTION_COUNT] = {
-#define ENTRY(name) [F_##name] = {"MPI_" #name, &heurt_slot_MPI_##name},
+static const struct mpi_entry entries[MPI_FUNCTION_COUNT] = {
+#define ENTRY(name, lower) [F_##name] = {"MPI_" #name, &heurt_slot_MPI_##name},
     MPI_FUNCTIONS(ENTRY)
 #undef ENTRY
 };
 
-/* The registers in which arguments come are kept; those for floating-point numbers hold none. */
-#define SAVE(register) "  push %" register "\n  .cfi_adjust_cfa_offset 8\n"
-#define RESTORE(register) "  pop %" register "\n  .cfi_adjust_cfa_offset -8\n"
 /* clang-format off */
-#define TRAMPOLINE(symbol)                                                                \
-    __asm__(".text\n.globl " symbol "\n.type " symbol ", @function\n" symbol ":\n"        \
-            "  .cfi_startproc\n"                                                          \
-            "  mov heurt_slot_" symbol "(%rip), %r11\n"                                   \
+#define TRAMPOLINE(name, lower)                                                           \
+    __asm__(TRAMPOLINE_BEGIN("MPI_" #name)                                                \
+            "  mov heurt_slot_MPI_" #name "(%rip), %r11\n"                                \
             "  test %r11, %r11\n"                                                         \
             "  jz 1f\n"                                                                   \
             "  jmp *%r11\n"                                                               \
             "1:\n"                                                                        \
-            SAVE("rdi") SAVE("rsi") SAVE("rdx") SAVE("rcx") SAVE("r8") SAVE("r9") SAVE("rax") \
+            SAVE_ARGUMENTS                                                                \
             "  call heurt_mpi_resolve\n"                                                  \
-            RESTORE("rax") RESTORE("r9") RESTORE("r8") RESTORE("rcx") RESTORE("rdx") RESTORE("rsi") RESTORE("rdi") \
-            "  jmp *heurt_slot_" symbol "(%rip)\n"                                        \
-            "  .cfi_endproc\n.size " symbol ", .-" symbol "\n");
+            RESTORE_ARGUMENTS                                                             \
+            "  jmp *heurt_slot_MPI_" #name "(%rip)\n"                                     \
+            TRAMPOLINE_END("MPI_" #name));
 /* clang-format on */
-
-#define C_TRAMPOLINE(name) TRAMPOLINE("MPI_" #name)
-MPI_FUNCTIONS(C_TRAMPOLINE)
+MPI_FUNCTIONS(TRAMPOLINE)
 
 /* ---- which MPI there is ---------------------------------------------------------------------- */
 
@@ -107,7 +92,7 @@ static void *next_of(const char *name, void *wrapper)
 
 /* As our own sentence has it; a call of a function that is nowhere is an error of MPI
  * (MPI_ERR_OTHER of both). */
-static int missing(void)
+int trampoline__missing(void)
 {
     return 16;
 }
@@ -134,12 +119,18 @@ void heurt_mpi_resolve(void)
         heurt_message_note(reason);
     void **next = wrapper ? dlsym(wrapper, MPI_NEXT_SYMBOL) : NULL;
     void *const *wrappers = next ? dlsym(wrapper, MPI_WRAPPERS_SYMBOL) : NULL;
+    struct mpi_code *told = wrappers ? dlsym(wrapper, MPI_FORTRAN_SYMBOL) : NULL;
+    struct mpi_code fortran = fortran__resolve(wrapper);
+    if (told)
+        *told = fortran;
     for (unsigned i = 0; i < MPI_FUNCTION_COUNT; i++) {
         void *real = next_of(entries[i].name, wrapper);
         if (next)
             __atomic_store_n(&next[i], real, __ATOMIC_RELEASE);
         void *target = wrappers && wrappers[i] && real && heurt_message_note ? wrappers[i] : real;
-        __atomic_store_n(entries[i].slot, target ? target : (void *)missing, __ATOMIC_RELEASE);
+        __atomic_store_n(entries[i].slot, target ? target : (void *)trampoline__missing,
+                         __ATOMIC_RELEASE);
     }
     dlerror();
+    fortran__leads_to_wrappers(fortran);
 }

@@ -28,9 +28,35 @@ uint64_t heurt_message_enter(uint64_t site, uint64_t communicator, uint64_t byte
 void heurt_message_point(uint64_t tick, uint32_t id, uint64_t a, uint64_t b, uint64_t c);
 uint64_t heurt_message_tick(void);
 void heurt_message_leave(uint64_t since, uint64_t result);
+uint64_t heurt_message_caller(void);
 
-extern void *heurt_mpi_next[MPI_FUNCTION_COUNT];
-#define NEXT(name) ((__typeof__(&MPI_##name))heurt_mpi_next[F_##name])
+/* ---- who calls, and what is called in the end ------------------------------------------------ */
+
+extern void *heurt_mpi_next[MPI_FUNCTION_COUNT], *heurt_mpi_last[MPI_FUNCTION_COUNT];
+extern struct mpi_code heurt_mpi_fortran;
+
+/* Whether a wrapper that returns there was called for a call of Fortran (fortran.c). */
+static inline bool fortran__calls(const void *address)
+{
+    return unlikely((uintptr_t)address - heurt_mpi_fortran.start < heurt_mpi_fortran.bytes);
+}
+
+/* Where the program called. */
+static inline uint64_t site__of(const void *address)
+{
+    uint64_t caller = fortran__calls(address) ? heurt_message_caller() : 0;
+    return caller ? caller : (uintptr_t)address;
+}
+#define SITE_OF(call) HEURT_SITE(site__of(__builtin_return_address(0)), HEURT_CALL_##call)
+
+/* Open MPI's library for Fortran calls PMPI, by which a tool of C that stands there is passed by.
+ */
+static inline void *next__of(const void *address, enum mpi_function function)
+{
+    bool is_passed_by = HEURT_MPI_LIBRARY == HEURT_MESSAGE_OPEN_MPI && fortran__calls(address);
+    return (is_passed_by ? heurt_mpi_last : heurt_mpi_next)[function];
+}
+#define NEXT(name) ((__typeof__(&MPI_##name))next__of(__builtin_return_address(0), F_##name))
 
 /* ---- communicators --------------------------------------------------------------------------- */
 

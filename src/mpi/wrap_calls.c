@@ -3,9 +3,7 @@
 
 #include <alloca.h>
 
-#define ENTER(call, in, bytes)                                                      \
-    heurt_message_enter(HEURT_SITE(__builtin_return_address(0), HEURT_CALL_##call), \
-                        communicator__number(in), bytes)
+#define ENTER(call, in, bytes) heurt_message_enter(SITE_OF(call), communicator__number(in), bytes)
 #define LEAVE()                                                    \
     do {                                                           \
         if (likely(since))                                         \

@@ -3,7 +3,6 @@
 #include "mpi/wrap.h"
 
 #define LIST(...) __VA_ARGS__
-#define SITE_OF(call) HEURT_SITE(__builtin_return_address(0), HEURT_CALL_##call)
 
 static bool is_root(const struct communicator *in, int root)
 {

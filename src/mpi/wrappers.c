@@ -4,14 +4,16 @@
 EXPORT extern void *const heurt_mpi_wrappers[MPI_FUNCTION_COUNT];
 
 EXPORT void *heurt_mpi_next[MPI_FUNCTION_COUNT];
+EXPORT void *heurt_mpi_last[MPI_FUNCTION_COUNT];
+EXPORT struct mpi_code heurt_mpi_fortran;
 
-#define DECLARE(name) extern int heurt_MPI_##name();
+#define DECLARE(name, lower) extern int heurt_MPI_##name();
 #pragma GCC diagnostic ignored "-Wstrict-prototypes"
 MPI_FUNCTIONS(DECLARE)
 #undef DECLARE
 
 void *const heurt_mpi_wrappers[MPI_FUNCTION_COUNT] = {
-#define WRAPPER(name) [F_##name] = (void *)heurt_MPI_##name,
+#define WRAPPER(name, lower) [F_##name] = (void *)heurt_MPI_##name,
     MPI_FUNCTIONS(WRAPPER)
 #undef WRAPPER
 };

@@ -7,6 +7,8 @@ EXPORT uint64_t heurt_message_enter(uint64_t site, uint64_t communicator, uint64
 EXPORT void heurt_message_point(uint64_t tick, uint32_t id, uint64_t a, uint64_t b, uint64_t c);
 EXPORT uint64_t heurt_message_tick(void);
 EXPORT void heurt_message_leave(uint64_t since, uint64_t result);
+EXPORT void heurt_message_called_from(uint64_t address);
+EXPORT uint64_t heurt_message_caller(void);
 EXPORT void heurt_message_note(const char *sentence);
 
 /* Its tick, which is 0 where the call is not to be told: then there is no leave, either. */
@@ -55,6 +57,18 @@ void heurt_message_leave(uint64_t since, uint64_t result)
     struct thread *thread = &heurt_thread;
     thread->inside--;
     wait__end(thread, HEURT_EVENT_MESSAGE_CALL | 1, since, result);
+}
+
+/* Where a program of Fortran calls MPI from: of the next call that MPI's library for Fortran makes
+ * on this thread. */
+void heurt_message_called_from(uint64_t address)
+{
+    heurt_thread.fortran_caller = address;
+}
+
+uint64_t heurt_message_caller(void)
+{
+    return heurt_thread.fortran_caller;
 }
 
 void heurt_message_note(const char *sentence)

@@ -128,8 +128,9 @@ struct thread {
     bool has_team;      /* threads wait for its next parallel region (hook_openmp.c) */
     char name[16];      /* as last defined */
     struct poll poll;
-    uint64_t refused; /* tick of the last try that found a lock taken; 0: there was none */
-    uint64_t docked;  /* tick since which it waits for a parallel region; 0: it does not */
+    uint64_t fortran_caller; /* of MPI (hook_message.c) */
+    uint64_t refused;        /* tick of the last try that found a lock taken; 0: there was none */
+    uint64_t docked;         /* tick since which it waits for a parallel region; 0: it does not */
     struct once once;
     struct kernel kernel;
     struct image_room *image_room;       /* new_image.h; NULL: not needed yet */

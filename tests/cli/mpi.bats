@@ -63,11 +63,15 @@ waits_are_known() {
     is wrong_order "$(kind_of wrong_order MPI_Recv)" "wrong order"
 }
 
-counts_are_known() {
+counts_of_messages_are_known() {
     is matched "$(of matched)" "$(known messages)"
     is unmatched "$(of unmatched_sends) $(of unmatched_receives)" "0 0"
     is partial "$(of partial_operations)" 0
     is operations "$(of 'ranks[].collectives' | awk '{ sum += $1 } END { print sum }')" "$(known operations)"
+}
+
+counts_are_known() {
+    counts_of_messages_are_known
     is received "$(of 'pairs[].messages' | awk '{ sum += $1 } END { print sum }')" "$(known messages)"
     # Each wildcard's message has a length of its own.
     is bytes "$(of 'pairs[].most_bytes' | sort -n | tail -1)" 50
@@ -97,6 +101,55 @@ all_is_known() { # MPI
 
 @test "MPICH: waits, messages and operations are known" {
     all_is_known mpich
+}
+
+# Calls of Fortran are told once, with their place in the program.
+fortran_is_known() { # MPI INTERFACE
+    local name told
+    [ -x "$PROGRAMS/mpi_fortran_$2_$1" ] || skip "there is no Fortran of $1 here"
+    rm -rf t
+    run_ranks "$1" 3 "$HEURT" record --quiet --no-choice -o t "$PROGRAMS/mpi_fortran_$2_$1" >out
+    is wrong "$(known wrong)" ""
+    "$HEURT" mpi -i t --json >mpi.json
+    counts_of_messages_are_known
+    is places "$(of 'calls[].place.file' | grep -vc mpi_fortran.F90)" 0
+    # gfortran gives an inner procedure's name a number.
+    name=$("$HEURT" tables -i t --format csv mpi_calls:function | grep -m 1 "^late_sender")
+    told=$(waited "$name" MPI_Recv)
+    is kind "$(kind_of "$name" MPI_Recv)" "late sender"
+    # The program's own clock has all of the call.
+    awk -v told="$told" -v truth="$(known late_sender)" 'BEGIN { exit !(told > 0 && told <= truth * 1.03 + 1e6) }' ||
+        fail "late sender: waited $told ns of $(known late_sender)"
+}
+
+@test "Open MPI: Fortran, by its three interfaces" {
+    needs openmpi
+    for interface in mpif module f08; do
+        fortran_is_known openmpi $interface
+    done
+}
+
+@test "MPICH: Fortran, by its three interfaces" {
+    needs mpich
+    for interface in mpif module f08; do
+        fortran_is_known mpich $interface
+    done
+}
+
+@test "a program's own tool is called as often as without heurt, from C and from Fortran" {
+    for mpi in openmpi mpich; do
+        [ -x "$PROGRAMS/mpi_known_$mpi" ] || continue
+        for program in mpi_known mpi_fortran_mpif; do
+            [ -x "$PROGRAMS/${program}_$mpi" ] || continue
+            run_ranks "$mpi" 3 env LD_PRELOAD="$PROGRAMS/mpi_tool_$mpi.so" "$PROGRAMS/${program}_$mpi" >bare
+            rm -rf t
+            run_ranks "$mpi" 3 env LD_PRELOAD="$PROGRAMS/mpi_tool_$mpi.so" \
+                "$HEURT" record --quiet --no-choice -o t "$PROGRAMS/${program}_$mpi" >out
+            is "tool, $program with $mpi" "$(known tool)" "$(sed -n 's/^tool=//p' bare)"
+            "$HEURT" mpi -i t --json >mpi.json
+            counts_of_messages_are_known
+        done
+    done
 }
 
 @test "heurt around mpirun, and without heurt record" {

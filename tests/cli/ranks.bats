@@ -72,3 +72,38 @@ releases() { # TRACE
     [ "$(echo t*)" = t ]
     [ "$(processes t)" = 2 ]
 }
+
+# Ranks that record at the same time: each goes on when all have come to it, and rank 0 kills its recorder.
+killed_first() { # COUNT
+    rm -f here.*
+    # shellcheck disable=SC2016 # the ranks' own
+    launch 0 "$1" "$HEURT" record --no-choice -o t sh -c 'echo $$ >here.$OMPI_COMM_WORLD_RANK
+        until [ $(echo here.* | wc -w) = $OMPI_COMM_WORLD_SIZE ]; do sleep 0.01; done
+        [ $OMPI_COMM_WORLD_RANK != 0 ] || kill -9 $PPID'
+}
+
+@test "parts that nobody has joined, for rank 0's recorder was killed, are joined by the first who reads" {
+    launch 1 2 "$HEURT" record --quiet --no-choice -o t true
+    older=$(echo t.rank1-*)
+    killed_first 3
+    [ "$(cat status.0) $(cat status.1) $(cat status.2)" = "137 0 0" ]
+    [ "$(echo t.rank* | wc -w)" = 3 ]
+    "$HEURT" report -i t >report 2>said
+    grep -q "what 2 ranks had left beside it is in it now" said || fail "$(cat said)"
+    # That of another run is nobody's.
+    [ "$(echo t t.rank*)" = "t $older" ] || fail "$(echo t*)"
+    "$HEURT" report -i t >report 2>said
+    ! grep -q "left beside it" said || fail "$(cat said)"
+    for rank in 0 1 2; do
+        "$HEURT" tables -i t --format csv processes:pid | grep -qx "$(cat here.$rank)" || fail "rank $rank is not in t"
+    done
+}
+
+@test "parts stay where they are while a recorder is at work, and where nothing may be written" {
+    killed_first 2
+    part=$(echo t.rank1-*)
+    flock t/events "$HEURT" report -i t >report 2>said
+    [ -d "$part" ]
+    "$HEURT" report -i t >report 2>said
+    [ ! -e "$part" ]
+}
