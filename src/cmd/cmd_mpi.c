@@ -33,7 +33,7 @@ static int make_mpi(const struct mpi_asked *options, unsigned wait, const struct
     int status = loaded__open(options->directory, &loaded);
     if (status)
         return status;
-    run__ask(&loaded.run, &mpi_analysis, NULL);
+    loaded__ask_mpi(&loaded);
     status = loaded__profile(&loaded, CLASSES_BY_SITE);
     if (!status) {
         struct mpi_report shown = {&loaded.report, run__result(&loaded.run, &mpi_analysis), wait};

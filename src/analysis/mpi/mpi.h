@@ -101,7 +101,7 @@ struct mpi_use {
 /* What the analysis is asked for with; no options: all zeroes. Both outlive the run. */
 struct mpi_options {
     const struct mpi_exchange *exchange; /* several processes analyse; NULL: this one alone */
-    const struct mpi_use *kept;          /* the result, from an earlier time; NULL: there is none */
+    struct mpi_use *kept;                /* the result, from an earlier time; NULL: there is none */
 };
 
 /* A struct mpi_use; no result where no rank is told, and in processes of the exchange but 0. */
