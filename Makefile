@@ -139,6 +139,9 @@ bench-loops: bench-prepare ## how many of the loops that take the time of progra
 bench-openmp: bench-prepare ## what recording adds to regions, loops, critical sections and tasks of OpenMP
 	@tests/bench/openmp.sh $(BUILD)
 
+bench-mpi: bench-prepare ## how long traces of up to 10^4 ranks and 10^8 events take, in what memory (SIZES='1000,1000')
+	@tests/bench/mpi.sh $(BUILD) $(SIZES)
+
 bench-micro: bench-prepare ## the experiment that validates the score
 	@tests/bench/micro.sh $(BUILD)
 

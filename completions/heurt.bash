@@ -12,6 +12,7 @@ _heurt_options() {
     memory) echo '-i --input --lines --pages --flow --picture --all --counted --width --json --csv --help' ;;
     place) echo '-i -o --input --script --output --all --width --json --csv --help' ;;
     mpi) echo '-i --input --width --json --csv --help' ;;
+    analyse) echo '-i --input --help' ;;
     openmp) echo '-i --input --width --json --csv --help' ;;
     structure) echo '-i --input --thread --depth --all --interesting --grammar --width --json --csv --help' ;;
     whatif) echo '-i --input --remove --speed --shrink --split --schedule --balance --threads --all --class --width --json --csv --help' ;;
@@ -92,7 +93,7 @@ _heurt_value() { # the value of option $1
 _heurt() {
     COMPREPLY=()
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='record report view locks memory openmp mpi place structure whatif tables compare scale hot dump export import check explain' verb=record from=1 program
+    local verbs='record report view locks memory openmp mpi analyse place structure whatif tables compare scale hot dump export import check explain' verb=record from=1 program
     case " $verbs " in
     *" ${COMP_WORDS[1]} "*) ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]} from=2 ;;
     esac

@@ -1,6 +1,6 @@
 # fish completion for heurt(1)
 
-set -l verbs record report view locks memory openmp mpi place structure whatif tables compare scale hot dump export import check explain help
+set -l verbs record report view locks memory openmp mpi analyse place structure whatif tables compare scale hot dump export import check explain help
 
 # The words after heurt, its command and its options: the program and its arguments.
 function __heurt_program_words
@@ -8,7 +8,7 @@ function __heurt_program_words
     set -e words[1]
     if contains -- "$words[1]" record hot check scale
         set -e words[1]
-    else if contains -- "$words[1]" report view locks memory openmp mpi place structure whatif tables compare dump export import explain help
+    else if contains -- "$words[1]" report view locks memory openmp mpi analyse place structure whatif tables compare dump export import explain help
         return
     end
     while set -q words[1]
@@ -36,7 +36,7 @@ end
 
 function __heurt_records
     __heurt_in_options
-    and not __fish_seen_subcommand_from report view locks memory openmp mpi place structure whatif tables compare scale hot dump export import check explain help
+    and not __fish_seen_subcommand_from report view locks memory openmp mpi analyse place structure whatif tables compare scale hot dump export import check explain help
 end
 
 function __heurt_complete_program
@@ -57,6 +57,7 @@ complete -c heurt -n __fish_is_first_arg -a memory -d 'Show which memory threads
 complete -c heurt -n __fish_is_first_arg -a place -d 'Show on which NUMA nodes memory is'
 complete -c heurt -n __fish_is_first_arg -a openmp -d 'Show parallel regions of OpenMP'
 complete -c heurt -n __fish_is_first_arg -a mpi -d 'Show ranks of MPI and whom they wait for'
+complete -c heurt -n __fish_is_first_arg -a analyse -d 'Analyse many ranks of MPI once, under mpirun'
 complete -c heurt -n __fish_is_first_arg -a structure -d 'Show the shape of the program: its loops and their times'
 complete -c heurt -n __fish_is_first_arg -a whatif -d 'Predict the wall time with something changed'
 complete -c heurt -n __fish_is_first_arg -a tables -d 'List and print the tables of all analyses'
@@ -70,7 +71,7 @@ complete -c heurt -n __fish_is_first_arg -a check -d 'Tell what this machine and
 complete -c heurt -n __fish_is_first_arg -a explain -d 'Explain a word of the screens'
 complete -c heurt -n __fish_is_first_arg -l version -d 'Show the version'
 complete -c heurt -n __heurt_in_options -l help -d 'Show a short description'
-complete -c heurt -n 'not __fish_seen_subcommand_from report view locks memory openmp mpi place structure whatif tables compare dump export import explain help' -a '(__heurt_complete_program)'
+complete -c heurt -n 'not __fish_seen_subcommand_from report view locks memory openmp mpi analyse place structure whatif tables compare dump export import explain help' -a '(__heurt_complete_program)'
 
 complete -c heurt -n __heurt_records -s o -l output -r -a '(__fish_complete_directories)' -d 'Trace to write'
 complete -c heurt -n __heurt_records -s f -l function -x -d 'Record the functions that match'
@@ -146,6 +147,8 @@ complete -c heurt -n "$in_report" -l junit -r -d 'The conditions as JUnit XML'
 set -l in_view '__fish_seen_subcommand_from view'
 complete -c heurt -n "$in_view" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
 
+set -l in_analyse '__fish_seen_subcommand_from analyse'
+complete -c heurt -n "$in_analyse" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
 set -l in_mpi '__fish_seen_subcommand_from mpi'
 complete -c heurt -n "$in_mpi" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
 complete -c heurt -n "$in_mpi" -l width -x -d 'So many columns wide'

@@ -41,6 +41,18 @@ void vec__sort(struct vec *vec, int (*order)(const void *, const void *))
         qsort(vec->items, vec->count, vec->item_bytes, order);
 }
 
+void vec__trim(struct vec *vec)
+{
+    if (vec->count == vec->capacity)
+        return;
+    if (!vec->count) {
+        vec__free(vec);
+        return;
+    }
+    vec->items = memory__resize(vec->items, vec->count, vec->item_bytes);
+    vec->capacity = vec->count;
+}
+
 void vec__free(struct vec *vec)
 {
     free(vec->items);

@@ -76,6 +76,7 @@ static inline void *vec__extend(struct vec *vec, size_t count)
     return (char *)vec->items + (vec->count - count) * vec->item_bytes;
 }
 void vec__sort(struct vec *vec, int (*order)(const void *, const void *));
+void vec__trim(struct vec *vec); /* gives back the room for more */
 void vec__free(struct vec *vec); /* leaves it empty and usable */
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <getopt.h>
 
-struct mpi_options {
+struct mpi_asked {
     const char *directory;
     const struct mpi_presenter *presenter;
     const char *wait; /* the name of a kind of wait, or a part of it; NULL: all */
@@ -27,14 +27,13 @@ static void present(const void *subject, const struct style *style, FILE *out)
     showing->presenter->put(showing->shown, style, out);
 }
 
-static int make_mpi(const struct mpi_options *options, unsigned wait,
-                    const struct kept_print *print)
+static int make_mpi(const struct mpi_asked *options, unsigned wait, const struct kept_print *print)
 {
     struct loaded loaded;
     int status = loaded__open(options->directory, &loaded);
     if (status)
         return status;
-    run__ask(&loaded.run, &mpi_analysis, NULL);
+    loaded__ask_mpi(&loaded);
     status = loaded__profile(&loaded, CLASSES_BY_SITE);
     if (!status) {
         struct mpi_report shown = {&loaded.report, run__result(&loaded.run, &mpi_analysis), wait};
@@ -45,7 +44,7 @@ static int make_mpi(const struct mpi_options *options, unsigned wait,
     return status;
 }
 
-static int mpi_of(const struct mpi_options *options, unsigned wait)
+static int mpi_of(const struct mpi_asked *options, unsigned wait)
 {
     char *what = memory__format("mpi %s %u", options->presenter->name, wait);
     struct kept_print print =
@@ -58,16 +57,16 @@ static int mpi_of(const struct mpi_options *options, unsigned wait)
 }
 
 static const struct option_row option_rows[] = {
-    INPUT_ROW(struct mpi_options, directory),
-    WIDTH_ROW(struct mpi_options, width),
-    FORMAT_ROW(struct mpi_options, presenter, json, &mpi_json),
-    FORMAT_ROW(struct mpi_options, presenter, csv, &mpi_csv),
+    INPUT_ROW(struct mpi_asked, directory),
+    WIDTH_ROW(struct mpi_asked, width),
+    FORMAT_ROW(struct mpi_asked, presenter, json, &mpi_json),
+    FORMAT_ROW(struct mpi_asked, presenter, csv, &mpi_csv),
     {0},
 };
 
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct mpi_options options = {.directory = DEFAULT_TRACE, .presenter = &mpi_text};
+    struct mpi_asked options = {.directory = DEFAULT_TRACE, .presenter = &mpi_text};
     int status = options__read(self, argc, argv, &options);
     if (status)
         return status;

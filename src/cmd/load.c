@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/kept_ranks.h"
 #include "cmd/rank_leftovers.h"
 #include "cmd/waiting.h"
 #include "format/part.h"
@@ -215,13 +216,20 @@ static bool has_mpi(const struct trace *trace)
     return false;
 }
 
+void loaded__ask_mpi(struct loaded *loaded)
+{
+    if (!loaded->mpi_options.kept && !loaded->whole)
+        loaded->mpi_options.kept = kept_ranks__read(loaded->report.directory, loaded->trace);
+    run__ask(&loaded->run, &mpi_analysis, &loaded->mpi_options);
+}
+
 void loaded__ask_profile_by(struct loaded *loaded, enum class_view view, const struct vec *rules,
                             double threshold)
 {
     loaded->profile_options = (struct profile_options){view, rules, threshold};
     run__ask(&loaded->run, &profile_analysis, &loaded->profile_options);
     if (has_mpi(loaded->trace))
-        run__ask(&loaded->run, &mpi_analysis, NULL);
+        loaded__ask_mpi(loaded);
 }
 
 int loaded__ask_profile(struct loaded *loaded, enum class_view view)
@@ -265,6 +273,7 @@ int loaded__profile(struct loaded *loaded, enum class_view view)
 void loaded__close(struct loaded *loaded)
 {
     run__free(&loaded->run);
+    mpi_analysis.free(loaded->mpi_options.kept);
     rules__free_list(&loaded->rule_list);
     rules__free(&loaded->rules);
     symbols__free(loaded->symbols);

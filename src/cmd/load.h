@@ -9,6 +9,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/callsite/rules_file.h"
+#include "analysis/mpi/mpi.h"
 #include "format/reader.h"
 #include "format/symbols.h"
 #include "present/present.h"
@@ -32,6 +33,7 @@ struct loaded {
     char *threads;           /* the report's; NULL: all */
     struct profile *profile; /* the run's; NULL until it was analysed */
     struct profile_options profile_options;
+    struct mpi_options mpi_options;
     struct rules rules;   /* of the profile, */
     struct vec rule_list; /* and what they say */
 };
@@ -50,6 +52,8 @@ int loaded__ask_profile(struct loaded *loaded, enum class_view view);
 /* Likewise, by these rules (struct profile_rule). */
 void loaded__ask_profile_by(struct loaded *loaded, enum class_view view, const struct vec *rules,
                             double threshold);
+/* Asks for the ranks of MPI: what heurt analyse has kept of them, where it has. */
+void loaded__ask_mpi(struct loaded *loaded);
 /* Runs what was asked for; the report has what it shows of that. 0, or EXIT_HEURT after a sentence.
  */
 int loaded__analyse(struct loaded *loaded);

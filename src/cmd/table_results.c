@@ -45,7 +45,9 @@ static void ask_for(const struct table_source *source, struct table_results *res
 {
     struct run *run = &results->loaded.run;
     for (size_t i = 0; source->of && source->of[i]; i++)
-        if (!run__is_asked(run, source->of[i]))
+        if (source->of[i] == &mpi_analysis && !run__is_asked(run, &mpi_analysis))
+            loaded__ask_mpi(&results->loaded);
+        else if (!run__is_asked(run, source->of[i]))
             run__ask(run, source->of[i],
                      source->of[i] == &locks_analysis ? &results->filter : NULL);
 }

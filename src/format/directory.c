@@ -77,7 +77,8 @@ static bool is_trace_file(const char *name)
 {
     return strcmp(name, HEURT_EVENTS_FILE) == 0 || strcmp(name, TRACE_NEW_EVENTS_FILE) == 0 ||
            strcmp(name, HEURT_SESSION_FILE) == 0 || strcmp(name, HEURT_SOCKET_FILE) == 0 ||
-           strcmp(name, HEURT_MACHINE_FILE) == 0 || strcmp(name, HEURT_RULES_FILE) == 0 ||
+           strcmp(name, HEURT_MACHINE_FILE) == 0 || strcmp(name, HEURT_RANKS_FILE) == 0 ||
+           strcmp(name, HEURT_RANKS_FILE ".new") == 0 || strcmp(name, HEURT_RULES_FILE) == 0 ||
            strcmp(name, HEURT_RULES_FILE ".new") == 0 || strcmp(name, HEURT_SCREENS_FILE) == 0 ||
            strcmp(name, HEURT_SCREENS_FILE ".new") == 0 ||
            strncmp(name, HEURT_SYMBOLS_FILE, strlen(HEURT_SYMBOLS_FILE)) == 0;
@@ -255,8 +256,8 @@ void trace_directory__unmake(const char *path, bool moved)
 
 bool trace_directory__holds(const char *directory, const char *path)
 {
-    static const char *const names[] = {HEURT_EVENTS_FILE, HEURT_SYMBOLS_FILE, HEURT_RULES_FILE,
-                                        HEURT_SCREENS_FILE, HEURT_MACHINE_FILE};
+    static const char *const names[] = {HEURT_EVENTS_FILE,  HEURT_SYMBOLS_FILE, HEURT_RULES_FILE,
+                                        HEURT_SCREENS_FILE, HEURT_MACHINE_FILE, HEURT_RANKS_FILE};
     struct stat file, own;
     bool holds = false;
     for (size_t i = 0; !holds && i < sizeof names / sizeof *names; i++) {

@@ -41,6 +41,7 @@
 #define HEURT_SYMBOLS_FILE "symbols"
 #define HEURT_RULES_FILE "rules"
 #define HEURT_SCREENS_FILE "screens"
+#define HEURT_RANKS_FILE "ranks"
 #define HEURT_MACHINE_FILE "machine.xml"
 #define HEURT_SESSION_FILE "session"
 #define HEURT_SOCKET_FILE "socket"

@@ -72,21 +72,33 @@ int runtime__find(char **path, struct error *error)
     return runtime__find_beside(executable, path, error);
 }
 
-/* Installed they lie side by side, in the build tree in folders of their own. */
-char *place_library__find(void)
+/* FILE in the runtime's folder, or one beside that. */
+static char *find_in(const char *folder, const char *file)
 {
-    static const char *const beside[] = {"", "../place/"};
     struct error error;
-    char *runtime = NULL, *found = NULL;
+    char *runtime = NULL;
     if (runtime__find(&runtime, &error) < 0)
         return NULL;
     const char *slash = strrchr(runtime, '/');
-    for (size_t i = 0; !found && i < sizeof beside / sizeof beside[0]; i++) {
-        char *candidate = memory__format("%.*s/%s%s", slash ? (int)(slash - runtime) : 0, runtime,
-                                         beside[i], PLACE_LIBRARY_FILE);
-        found = realpath(candidate, NULL);
-        free(candidate);
-    }
+    char *candidate =
+        memory__format("%.*s/%s%s", slash ? (int)(slash - runtime) : 0, runtime, folder, file);
+    char *found = realpath(candidate, NULL);
+    free(candidate);
     free(runtime);
     return found;
+}
+
+char *runtime_sibling__find(const char *prefix, const char *name)
+{
+    char *file = memory__format("%s%s.so", prefix, name);
+    char *found = find_in("", file);
+    free(file);
+    return found;
+}
+
+/* Installed they lie side by side, in the build tree in folders of their own. */
+char *place_library__find(void)
+{
+    char *found = find_in("", PLACE_LIBRARY_FILE);
+    return found ? found : find_in("../place/", PLACE_LIBRARY_FILE);
 }

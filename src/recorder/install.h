@@ -18,6 +18,9 @@ int runtime__find(char **path, struct error *error);
 /* The same for an executable at this path. */
 int runtime__find_beside(const char *executable, char **path, struct error *error);
 
+/* The library PREFIX NAME.so that lies beside the runtime. NULL: it is not there. free() it. */
+char *runtime_sibling__find(const char *prefix, const char *name);
+
 #define PLACE_LIBRARY_FILE "libheurt-place.so" /* places memory as it is allocated */
 /* NULL: it is not there. free() it. */
 char *place_library__find(void);

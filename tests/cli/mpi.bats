@@ -95,6 +95,47 @@ all_is_known() { # MPI
     "$HEURT" mpi -i t "late sender" | grep -q "late_sender mpi_known.c"
 }
 
+# The tables are the same whoever makes them, and however many: what heurt analyse keeps is what heurt mpi
+# finds.
+any_number_of_processes() { # MPI
+    needs "$1"
+    run_ranks "$1" 3 "$HEURT" record --quiet --no-choice -o t "$PROGRAMS/mpi_known_$1" >out
+    "$HEURT" mpi -i t --json >alone.json
+    "$HEURT" analyse -i t
+    mv t/ranks alone
+    for count in 1 2 3 7; do
+        run_ranks "$1" "$count" "$HEURT" analyse -i t 2>said
+        grep -q "3 ranks in t, analysed by $count process" said || fail "$(cat said)"
+        cmp alone t/ranks || fail "$count processes found something else than one"
+        rm -f t/screens
+        "$HEURT" mpi -i t --json | cmp - alone.json
+        rm t/ranks
+    done
+}
+
+@test "Open MPI: any number of processes finds the same" {
+    any_number_of_processes openmpi
+}
+
+@test "MPICH: any number of processes finds the same" {
+    any_number_of_processes mpich
+}
+
+@test "kept tables that are damaged, or of another trace, are passed over" {
+    needs mpich
+    run_ranks mpich 3 "$HEURT" record --quiet --no-choice -o t "$PROGRAMS/mpi_known_mpich" >out
+    "$HEURT" tables -i t --format csv mpi_calls >known.csv
+    "$HEURT" analyse -i t
+    truncate -s 300 t/ranks
+    "$HEURT" tables -i t --format csv mpi_calls | cmp - known.csv
+    head -c 5000 /dev/zero >t/ranks
+    "$HEURT" tables -i t --format csv mpi_calls | cmp - known.csv
+    "$HEURT" record --quiet --no-choice -o other "$PROGRAMS/calls_known" >out
+    run "$HEURT" analyse -i other
+    [ "$status" = 125 ]
+    [[ $output == *"no rank of MPI is in other"* ]]
+}
+
 @test "Open MPI: waits, messages and operations are known" {
     all_is_known openmpi
 }

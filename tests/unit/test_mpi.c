@@ -1,12 +1,15 @@
 /* Waits of ranks of which all is known. Ticks are ns; traces begin at 1000. */
 #include "analysis/analysis.h"
+#include "analysis/mpi/exchange.h"
 #include "analysis/mpi/mpi.h"
 #include "scene.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -84,20 +87,25 @@ static void collective(struct scene *scene, uint32_t rank, uint64_t from, uint64
 }
 
 /* Each rank is a process with one thread. */
-static void begin(struct scene *scene)
+static void begin_of(struct scene *scene, uint32_t ranks)
 {
-    for (uint32_t rank = 0; rank < RANKS; rank++) {
+    for (uint32_t rank = 0; rank < ranks; rank++) {
         if (rank)
             scene__process(scene, rank, 1000 + rank, HEURT_NO_SERIAL);
         scene->process_of[rank] = rank;
         scene__start(scene, rank, 1000);
         enter(scene, rank, 1000, HEURT_CALL_INIT, 0x4000);
-        PUT(scene, rank, 1000, HEURT_EVENT_MESSAGE_RANK, HEURT_MESSAGE(rank, RANKS),
+        PUT(scene, rank, 1000, HEURT_EVENT_MESSAGE_RANK, HEURT_MESSAGE(rank, ranks),
             HEURT_MESSAGE(HEURT_MESSAGE_MPICH, 0));
-        PUT(scene, rank, 1000, HEURT_EVENT_MESSAGE_COMMUNICATOR, HEURT_MESSAGE(RANKS, WORLD),
+        PUT(scene, rank, 1000, HEURT_EVENT_MESSAGE_COMMUNICATOR, HEURT_MESSAGE(ranks, WORLD),
             HEURT_MESSAGE(rank, 0), 0);
         leave(scene, rank, 1100);
     }
+}
+
+static void begin(struct scene *scene)
+{
+    begin_of(scene, RANKS);
 }
 
 static void end(struct scene *scene)
@@ -235,6 +243,148 @@ static void parts_missing(void **state)
     assert_int_equal(use->unmatched_receives, 1);
 }
 
+/* ---- several processes ----------------------------------------------------------------------- */
+
+#define MANY 9
+#define PROCESSES_MOST 12
+
+/* Processes that analyse, as threads of this one: each lays down what it gives, and takes when all
+ * have. */
+struct board {
+    pthread_barrier_t barrier;
+    struct vec *given[PROCESSES_MOST];
+};
+
+struct analyser {
+    struct mpi_exchange exchange;
+    struct board *board;
+    const struct scene *scene;
+    void *bytes; /* of the tables; NULL: not in process 0 */
+    size_t size;
+};
+
+static void swap(const struct mpi_exchange *exchange, struct vec *given, struct vec *taken)
+{
+    struct board *board = exchange->engine;
+    board->given[exchange->self] = given;
+    pthread_barrier_wait(&board->barrier);
+    for (uint32_t from = 0; from < exchange->count; from++) {
+        const struct vec *items = &board->given[from][exchange->self];
+        if (items->count)
+            memcpy(vec__extend(taken, items->count), items->items,
+                   items->count * items->item_bytes);
+    }
+    pthread_barrier_wait(&board->barrier);
+    for (uint32_t to = 0; to < exchange->count; to++)
+        given[to].count = 0;
+}
+
+static void *analyse_part(void *self)
+{
+    struct analyser *analyser = self;
+    struct mpi_options options = {.exchange = &analyser->exchange};
+    struct mpi_use *found = NULL;
+    struct trace *trace;
+    struct error error;
+    if (trace__open(analyser->scene->directory, &trace, &error) < 0)
+        return NULL;
+    run__one(trace, NULL, &mpi_analysis, &options, (void **)&found, &error);
+    if (found)
+        analyser->bytes = mpi_use__bytes(found, trace, &analyser->size);
+    mpi_analysis.free(found);
+    trace__close(trace);
+    return NULL;
+}
+
+/* The tables that so many processes find. free() them. */
+static void *tables_of(const struct scene *scene, uint32_t count, size_t step_items, size_t *size)
+{
+    struct board board;
+    struct analyser analysers[PROCESSES_MOST];
+    pthread_t threads[PROCESSES_MOST];
+    pthread_barrier_init(&board.barrier, NULL, count);
+    for (uint32_t i = 0; i < count; i++) {
+        analysers[i] =
+            (struct analyser){{i, count, step_items, swap, &board}, &board, scene, NULL, 0};
+        assert_int_equal(pthread_create(&threads[i], NULL, analyse_part, &analysers[i]), 0);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(analysers[i].bytes != NULL, i == 0);
+    }
+    pthread_barrier_destroy(&board.barrier);
+    *size = analysers[0].size;
+    return analysers[0].bytes;
+}
+
+/* 0 … bound - 1, the same in each run. */
+static uint32_t chance__below(uint64_t *chance, uint32_t bound)
+{
+    *chance = *chance * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((*chance >> 33) % bound);
+}
+
+/* A step of ranks that send to others, wait for them, or come to an operation, each later or
+ * sooner by chance. */
+static void random_step(struct scene *scene, uint64_t *ticks, uint64_t *chance)
+{
+    static const uint32_t operations_of[] = {HEURT_CALL_BARRIER, HEURT_CALL_BCAST,
+                                             HEURT_CALL_REDUCE, HEURT_CALL_SCAN,
+                                             HEURT_CALL_ALLREDUCE};
+    uint32_t from = chance__below(chance, MANY),
+             to = (from + 1 + chance__below(chance, MANY - 1)) % MANY;
+    uint32_t tag = chance__below(chance, 2);
+    switch (chance__below(chance, 3)) {
+    case 0: /* all come */
+        tag = operations_of[chance__below(chance, 5)];
+        for (uint32_t rank = 0; rank < MANY; rank++) {
+            uint64_t since = ticks[rank] + chance__below(chance, 500);
+            ticks[rank] = since + 1 + chance__below(chance, 900);
+            collective(scene, rank, since, ticks[rank], tag, from);
+        }
+        return;
+    default:
+        ticks[from] += chance__below(chance, 300);
+        sends(scene, from, ticks[from], ticks[from] + 700, to, tag, tag + 1);
+        ticks[from] += 700;
+        ticks[to] += chance__below(chance, 300);
+        receives(scene, to, ticks[to], ticks[to] + 600, (uint32_t)ticks[to], from, tag, tag + 1);
+        ticks[to] += 600;
+        return;
+    }
+}
+
+static void any_number_of_processes(void **state)
+{
+    struct scene *scene = *state;
+    uint64_t ticks[MANY], chance = 20;
+    size_t size, other_size;
+    begin_of(scene, MANY);
+    for (uint32_t i = 0; i < MANY; i++)
+        ticks[i] = 2000;
+    for (int i = 0; i < 400; i++)
+        random_step(scene, ticks, &chance);
+    for (uint32_t rank = 0; rank < MANY; rank++)
+        scene__end(scene, rank, 2000000);
+    analyse(scene);
+    void *whole = tables_of(scene, 1, 1u << 20, &size);
+    assert_true(use->matched > 100 && use->whole_operations > 50);
+    assert_true(mpi_use__latest(use)->delay_ns > 1000);
+    static const uint32_t counts[] = {1, 2, 3, 7, 12};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        void *parts = tables_of(scene, counts[i], 7, &other_size);
+        assert_int_equal(other_size, size);
+        assert_memory_equal(parts, whole, size);
+        free(parts);
+    }
+    struct mpi_use *again = mpi_use__of_bytes(whole, size, scene->trace);
+    assert_non_null(again);
+    assert_int_equal(again->matched, use->matched);
+    mpi_analysis.free(again);
+    assert_null(mpi_use__of_bytes(whole, size - 1, scene->trace));
+    free(whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +394,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_order, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(operations, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(parts_missing, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(any_number_of_processes, scene__setup, scene__teardown),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     mpi_analysis.free(use);

@@ -11,7 +11,7 @@ rooms_with_code() {
     local room
     for room in "$HEURT_SOURCE"/src/*/; do
         room=$(basename "$room")
-        [ "$room" = cmd ] || [ "$room" = runtime ] || [ "$room" = access ] || [ "$room" = mpi ] ||
+        [ "$room" = cmd ] || [ "$room" = runtime ] || [ "$room" = access ] || [ "$room" = mpi ] || [ "$room" = engine ] ||
             ! ls "$HEURT_SOURCE/src/$room"/*.c >/dev/null 2>&1 || echo "$room"
     done
 }

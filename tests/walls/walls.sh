@@ -35,9 +35,10 @@ may_include() {
     analysis) echo analysis fold format base ;;
     place) echo place format base ;;
     mpi) echo mpi format ;;
+    engine) echo engine ;;
     present) echo present analysis format base ;;
     import) echo import symbol format base ;;
-    cmd) echo cmd recorder import present analysis patch symbol kernel place format base ;;
+    cmd) echo cmd recorder import present analysis patch symbol kernel place engine format base ;;
     esac
 }
 

@@ -1,20 +1,33 @@
-/* internal.h: what the walk by threads hands on. Private to this folder. Times are ticks. */
+/* internal.h: what the walk by threads hands on, and what the steps behind it share. Private to
+ * this folder. Times are ticks.
+ *
+ *     mpi_walk ──► mpi_records: by process ──► mpi_match, mpi_collectives: waits
+ *                                                 └──► mpi_delays ──► mpi_gather: tables
+ *
+ * Calls and posts are what there is most of: 32 and 40 bytes each. */
 #ifndef HEURT_ANALYSIS_MPI_INTERNAL_H
 #define HEURT_ANALYSIS_MPI_INTERNAL_H
 
 #include "analysis/analysis.h"
+#include "analysis/mpi/exchange.h"
 #include "analysis/mpi/mpi.h"
 
 #define NO_CALL UINT32_MAX
 
 struct rank_call {
-    uint64_t enter, leave, site, bytes;
-    uint32_t call, communicator;
-    uint32_t thread; /* of the run */
+    uint64_t enter, leave;
     /* Found afterwards: */
     uint64_t waited;
-    uint32_t blocker; /* rank; MPI_NOBODY */
-    uint8_t wait;     /* enum mpi_wait */
+    uint32_t blocker;    /* rank; MPI_NOBODY */
+    uint32_t place : 27, /* index of places */
+        wait : 5;        /* enum mpi_wait */
+};
+#define RANK_PLACES_MOST (1u << 27)
+
+/* Calls of one kind at one address. */
+struct rank_place {
+    uint64_t site, bytes; /* of all calls */
+    uint32_t call;        /* enum heurt_message_call */
 };
 
 /* Until runnable it was blocked, then it wanted a CPU. */
@@ -25,9 +38,13 @@ struct rank_off {
 struct rank_post {
     uint64_t tick, bytes;
     uint32_t call, done; /* index of calls: in which it was begun and done; NO_CALL */
-    uint32_t request, communicator, peer, tag;
-    uint32_t operation; /* of a collective: enum heurt_message_call */
-    bool is_cancelled;
+    uint32_t communicator, peer;
+    union {
+        uint32_t tag;
+        uint32_t operation; /* of a collective: enum heurt_message_call */
+    };
+    uint32_t order : 31, /* among those of its thread */
+        is_cancelled : 1;
 };
 
 struct rank_member { /* of a communicator */
@@ -41,8 +58,9 @@ struct rank_record {
     uint32_t library, threads_level, callers;
     uint64_t begin, end;
     uint32_t main_calls;    /* of the thread that called MPI_Init: the first ones */
+    struct vec places;      /* struct rank_place, in the order of their first calls */
     struct vec calls;       /* struct rank_call, of each thread by enter */
-    struct vec sends;       /* struct rank_post, by tick */
+    struct vec sends;       /* struct rank_post, of each thread by tick */
     struct vec receives;    /* likewise */
     struct vec collectives; /* likewise */
     struct vec members;     /* struct rank_member */
@@ -56,30 +74,77 @@ void mpi_walk__end(void *part);
 struct rank_record mpi_walk__take(void *part);
 void rank_record__free(struct rank_record *record);
 
-/* All ranks, by rank. */
-struct mpi_job {
-    const struct run *run;
-    struct vec records; /* struct rank_record */
-    struct mpi_use *use;
-};
-struct rank_record *mpi_job__rank(const struct mpi_job *job, uint32_t rank); /* or NULL */
+/* mpi_records.c: of the threads with calls (struct rank_record) the processes, by rank; those that
+ * know none are left out. Empties threads. */
+struct vec rank_records__of(struct vec *threads);
+
 static inline struct rank_call *rank_record__call(const struct rank_record *record, uint32_t index)
 {
     return VEC_AT(&record->calls, struct rank_call, index);
 }
-/* A wait that is longer than what is known of the call takes its place. */
+static inline const struct rank_place *rank_record__place(const struct rank_record *record,
+                                                          const struct rank_call *call)
+{
+    return VEC_AT(&record->places, struct rank_place, call->place);
+}
+/* A wait that is longer than what is known of the call takes its place; of equal ones the one that
+ * comes first by kind and blocker, whichever is found first. */
 void rank_call__waits(struct rank_call *call, uint64_t until, enum mpi_wait wait, uint32_t blocker);
 
-static inline uint64_t tick__earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
+/* Who has a rank's record. */
+struct rank_owner {
+    uint32_t rank, owner;
+};
+
+/* The part of one of the processes that analyse. */
+struct mpi_job {
+    const struct run *run;
+    const struct mpi_exchange *exchange;
+    struct vec records;  /* struct rank_record: its own, by rank */
+    struct vec owners;   /* struct rank_owner: of all, by rank */
+    struct mpi_use *use; /* its part; communicators: all. Ticks where it says ns */
+};
+struct rank_record *mpi_job__rank(const struct mpi_job *job, uint32_t rank); /* NULL: not its own */
+/* Process of the exchange; MPI_NOBODY: no such rank is in the trace. */
+uint32_t mpi_job__owner(const struct mpi_job *job, uint32_t rank);
+struct mpi_communicator *mpi_job__communicator(const struct mpi_job *job, uint32_t number);
+
+/* mpi_steps.c: what steps of all processes are made of. */
+/* As many vecs as there are processes, of items of so many bytes. mpi_given__free them. */
+struct vec *mpi_given__of(const struct mpi_job *job, size_t item_bytes);
+void mpi_given__free(const struct mpi_job *job, struct vec *given);
+void mpi_job__swap(const struct mpi_job *job, struct vec *given, struct vec *taken);
+/* Of all processes' numbers. */
+uint64_t mpi_job__sum(const struct mpi_job *job, uint64_t value);
+/* Every process's items, in their order, take the place of its own. */
+void mpi_job__share(const struct mpi_job *job, struct vec *items);
+/* All processes' items go to process 0, in their order; the others' become none. */
+void mpi_job__gather(const struct mpi_job *job, struct vec *items);
 
 /* mpi_match.c: messages, and waits for them. */
 void mpi_job__match(struct mpi_job *job);
 /* mpi_collectives.c: collective operations, and waits in them. */
 void mpi_job__find_operations(struct mpi_job *job);
-/* mpi_delays.c: whose delay each wait was, when all waits are known. */
+/* mpi_delays.c: whose delay each wait was, when all waits are known. In the rows of ranks, which
+ * are those of the records, in their order. */
 void mpi_job__find_delays(struct mpi_job *job);
+/* mpi_gather.c: the rows of its ranks. */
+void mpi_job__add_ranks(struct mpi_job *job);
+/* Of all processes' parts the whole, in ns, in process 0. */
+void mpi_job__gather_tables(struct mpi_job *job);
+
+/* mpi_pairs.c: messages from one rank, or block of ranks, to another. */
+struct mpi_pair *mpi_use__pair(struct mpi_use *use, uint32_t from, uint32_t to);
+/* One row a pair, in order, of the least blocks that are few enough. */
+void mpi_use__join_pairs(struct mpi_use *use);
+
+static inline uint64_t tick__earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+static inline uint64_t tick__later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
 
 #endif

@@ -14,7 +14,9 @@
  * A wait's end is another rank's call: what that rank did meanwhile outside of MPI is a delay of
  * its own making; while it waited itself, the delay is of whom it waited for.
  *
- * One walk by threads; memory: some 100 bytes a call and message; time: that of sorting them. */
+ * One walk by threads; memory: 40 bytes a call and as many a message sent, received, or collective
+ * operation come to; time: that of sorting each rank's. Several processes may do it side by side
+ * (exchange.h), each with the records of some ranks: the figures are the same to the tick. */
 #ifndef HEURT_ANALYSIS_MPI_MPI_H
 #define HEURT_ANALYSIS_MPI_MPI_H
 
@@ -24,6 +26,8 @@
 #include <stdint.h>
 
 struct analysis;
+struct mpi_exchange; /* exchange.h */
+struct trace;
 
 enum mpi_wait {
     MPI_WAIT_NONE,
@@ -40,6 +44,7 @@ enum mpi_wait {
 };
 const char *mpi_wait__name(unsigned wait); /* "late sender" */
 
+#define MPI_PAIRS_MOST (1u << 20)
 #define MPI_NOBODY UINT32_MAX /* a rank that is not known */
 
 /* ns. */
@@ -65,7 +70,7 @@ struct mpi_site {
     uint64_t late_ns;          /* so long */
 };
 
-/* From one rank to another. */
+/* From one rank to another; of blocks of ranks, the first of each. */
 struct mpi_pair {
     uint32_t from, to;
     uint64_t messages, bytes, least_bytes, most_bytes;
@@ -81,7 +86,8 @@ struct mpi_communicator {
 struct mpi_use {
     struct vec ranks;         /* struct mpi_rank, by rank */
     struct vec sites;         /* struct mpi_site, of most time waited first */
-    struct vec pairs;         /* struct mpi_pair, by from and to */
+    struct vec pairs;         /* struct mpi_pair, by from and to; MPI_PAIRS_MOST at most */
+    uint32_t block;           /* ranks that are one in these: a power of two */
     struct vec communicators; /* struct mpi_communicator */
     uint32_t size;            /* of MPI_COMM_WORLD; ranks may be missing */
     uint64_t matched, unmatched_sends, unmatched_receives, cancelled;
@@ -92,8 +98,20 @@ struct mpi_use {
     uint64_t wall_ns;
 };
 
-/* A struct mpi_use; no result where no rank is told. */
+/* What the analysis is asked for with; no options: all zeroes. Both outlive the run. */
+struct mpi_options {
+    const struct mpi_exchange *exchange; /* several processes analyse; NULL: this one alone */
+    struct mpi_use *kept;                /* the result, from an earlier time; NULL: there is none */
+};
+
+/* A struct mpi_use; no result where no rank is told, and in processes of the exchange but 0. */
 extern const struct analysis mpi_analysis;
+
+/* The tables as bytes, to be kept beside the trace; free() them. */
+void *mpi_use__bytes(const struct mpi_use *use, const struct trace *trace, size_t *size);
+/* NULL: they are of another trace or version, or damaged. mpi_analysis.free it, as the copy. */
+struct mpi_use *mpi_use__of_bytes(const void *bytes, size_t size, const struct trace *trace);
+struct mpi_use *mpi_use__copy(const struct mpi_use *use);
 
 /* The rank that had most work, and how many times that of the others on the average; 0: nobody
  * stands out. */

@@ -1,206 +1,245 @@
-/* Messages: which send is which receive's, and who waited for the other. Formulas: docs/mpi.md. */
+/* Messages: which send is which receive's, and who waited for the other. Formulas: docs/mpi.md.
+ *
+ * Senders tell receivers of their messages, in steps of some receivers at a time; receivers match
+ * them with what they awaited, and tell senders where these may have waited. Both sides stand in
+ * one order, by peer, communicator, tag, and then by time: so the n-th meets the n-th. */
 #include "analysis/mpi/internal.h"
 
-/* A send or a receive, under what they have in common. */
-struct match_key {
-    uint32_t communicator, from, to, tag;
+/* From the sender to the receiver. */
+struct sent_message {
+    uint64_t enter; /* of the call that sends it */
+    uint32_t to, from, communicator, tag;
+    uint32_t post; /* index of the sender's sends */
 };
 
-struct match_item {
-    struct match_key key;
-    uint64_t order; /* among those of its rank */
-    const struct rank_post *post;
+/* And back: the message was awaited from then on. */
+struct awaited_message {
+    uint64_t tick;
+    uint32_t to, from, post;
 };
 
-static int by_key(const struct match_key *a, const struct match_key *b)
+/* ---- one order for both sides ---------------------------------------------------------------- */
+
+static int by_peer(const void *a, const void *b)
 {
-    return ORDER(a->communicator, b->communicator) ?: ORDER(a->from, b->from)
-               ?: ORDER(a->to, b->to) ?: ORDER(a->tag, b->tag);
+    const struct rank_post *left = a, *right = b;
+    return ORDER(left->peer, right->peer) ?: ORDER(left->communicator, right->communicator)
+               ?: ORDER(left->tag, right->tag) ?: ORDER(left->tick, right->tick)
+               ?: ORDER(left->call, right->call) ?: ORDER(left->order, right->order);
 }
 
-static int by_key_and_order(const void *a, const void *b)
+static int by_receiver(const void *a, const void *b)
 {
-    const struct match_item *left = a, *right = b;
-    return by_key(&left->key, &right->key) ?: ORDER(left->order, right->order);
+    const struct sent_message *left = a, *right = b;
+    return ORDER(left->to, right->to) ?: ORDER(left->from, right->from)
+               ?: ORDER(left->post, right->post);
 }
 
-static struct vec items_of(struct mpi_job *job, bool sends)
+static bool is_received(const struct rank_post *post)
 {
-    struct vec items = VEC_OF(struct match_item);
-    VEC_EACH (record, &job->records, const struct rank_record) {
-        uint64_t order = 0;
-        VEC_EACH (post, sends ? &record->sends : &record->receives, const struct rank_post) {
-            order++;
-            job->use->cancelled += post->is_cancelled;
-            if (post->is_cancelled || (!sends && post->done == NO_CALL))
-                continue;
-            uint32_t from = sends ? record->rank : post->peer,
-                     to = sends ? post->peer : record->rank;
-            vec__push(&items,
-                      &(struct match_item){{post->communicator, from, to, post->tag}, order, post});
-        }
-    }
-    vec__sort(&items, by_key_and_order);
-    return items;
+    return !post->is_cancelled && post->done != NO_CALL;
 }
 
-/* ---- one message ----------------------------------------------------------------------------- */
-
-/* A message with the calls of both sides. */
-struct matched {
-    struct rank_record *sender, *receiver;
-    const struct rank_post *send, *receive;
-    struct rank_call *sent, *completed; /* when it was sent; when it was received */
-};
-
-static struct mpi_pair *pair_of(struct mpi_use *use, uint32_t from, uint32_t to)
+/* A message before a receive, or the other way round; 0: they are one. */
+static int order_of(const struct sent_message *sent, const struct rank_post *receive)
 {
-    struct mpi_pair *last =
-        use->pairs.count ? VEC_AT(&use->pairs, struct mpi_pair, use->pairs.count - 1) : NULL;
-    if (last && last->from == from && last->to == to)
-        return last;
-    VEC_EACH (pair, &use->pairs, struct mpi_pair)
-        if (pair->from == from && pair->to == to)
-            return pair;
-    last = vec__push(&use->pairs, NULL);
-    *last = (struct mpi_pair){.from = from, .to = to, .least_bytes = UINT64_MAX};
-    return last;
+    return ORDER(sent->from, receive->peer)
+               ?: ORDER(sent->communicator, receive->communicator)
+               ?: ORDER(sent->tag, receive->tag);
 }
 
-static struct mpi_communicator *communicator_of(struct mpi_use *use, uint32_t number)
-{
-    return VEC_FIND(&use->communicators, struct mpi_communicator, number, number);
-}
-
-/* Late sender: from entering the call that received it until the send was entered, within it. */
-static uint64_t late_sender(const struct matched *message)
-{
-    const struct rank_call *call = message->completed;
-    uint64_t until = tick__earlier(message->sent->enter, call->leave);
-    return until > call->enter ? until - call->enter : 0;
-}
-
-/* Late receiver: a send that ended only when the receive had been posted waited for that. */
-static uint64_t late_receiver(const struct matched *message, const struct rank_call *blocked)
-{
-    uint64_t posted = message->receive->tick;
-    return posted > blocked->enter && posted < blocked->leave ? posted - blocked->enter : 0;
-}
-
-static void take_message(struct mpi_job *job, const struct matched *message)
-{
-    uint32_t from = message->sender->rank, to = message->receiver->rank;
-    struct mpi_pair *pair = pair_of(job->use, from, to);
-    struct mpi_communicator *in = communicator_of(job->use, message->send->communicator);
-    uint64_t bytes = message->receive->bytes, waited = late_sender(message);
-    pair->messages++;
-    pair->bytes += bytes;
-    pair->least_bytes = tick__earlier(pair->least_bytes, bytes);
-    pair->most_bytes = bytes > pair->most_bytes ? bytes : pair->most_bytes;
-    if (in) {
-        in->messages++;
-        in->bytes += bytes;
-    }
-    pair->late_sender_ns += waited; /* ticks until all are there, as below */
-    if (waited)
-        rank_call__waits(message->completed, message->completed->enter + waited,
-                         MPI_WAIT_LATE_SENDER, from);
-    if (message->send->done == NO_CALL)
-        return;
-    struct rank_call *blocked = rank_record__call(message->sender, message->send->done);
-    waited = late_receiver(message, blocked);
-    pair->late_receiver_ns += waited;
-    if (waited)
-        rank_call__waits(blocked, blocked->enter + waited, MPI_WAIT_LATE_RECEIVER, to);
-}
-
-/* ---- wrong order ----------------------------------------------------------------------------- */
+/* ---- one receiver ---------------------------------------------------------------------------- */
 
 /* A message that a rank received. */
 struct arrived {
+    const struct sent_message *sent;
+    const struct rank_post *receive;
     struct rank_call *call;
-    uint64_t received, sent; /* when its call was entered, on both sides */
-    uint32_t rank, from;
+    bool is_in_wrong_order;
 };
 
-static int by_rank_and_time(const void *a, const void *b)
+static int by_sender_and_time(const void *a, const void *b)
 {
     const struct arrived *left = a, *right = b;
-    return ORDER(left->rank, right->rank) ?: ORDER(left->from, right->from)
-               ?: ORDER(left->received, right->received);
+    return ORDER(left->sent->from, right->sent->from)
+               ?: ORDER(left->call->enter, right->call->enter)
+               ?: ORDER(left->sent->post, right->sent->post);
 }
 
 /* A late sender is waited for in the wrong order where what is received from it later had been sent
  * before the wait began. */
 static void find_wrong_order(struct vec *arrived)
 {
-    uint64_t earliest = UINT64_MAX, next = UINT64_MAX;
-    uint64_t received = UINT64_MAX;
-    uint32_t rank = MPI_NOBODY, from = MPI_NOBODY;
-    vec__sort(arrived, by_rank_and_time);
+    uint64_t earliest = UINT64_MAX, next = UINT64_MAX, received = UINT64_MAX;
+    uint32_t from = MPI_NOBODY;
+    vec__sort(arrived, by_sender_and_time);
     for (size_t i = arrived->count; i-- > 0;) {
-        const struct arrived *one = VEC_AT(arrived, struct arrived, i);
-        if (one->rank != rank || one->from != from)
+        struct arrived *one = VEC_AT(arrived, struct arrived, i);
+        if (one->sent->from != from)
             earliest = next = UINT64_MAX;
-        else if (one->received != received) /* behind this one: not in the same call */
+        else if (one->call->enter != received) /* behind this one: not in the same call */
             earliest = next;
-        rank = one->rank;
-        from = one->from;
-        received = one->received;
-        if (one->call->wait == MPI_WAIT_LATE_SENDER && one->call->blocker == one->from &&
-            earliest < one->received)
-            one->call->wait = MPI_WAIT_WRONG_ORDER;
-        next = tick__earlier(next, one->sent);
+        from = one->sent->from;
+        received = one->call->enter;
+        one->is_in_wrong_order = earliest < received;
+        next = tick__earlier(next, one->sent->enter);
     }
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
-
-static void take_match(struct mpi_job *job, const struct match_item *send,
-                       const struct match_item *receive, struct vec *arrived)
+static void add_to_pair(struct mpi_pair *pair, uint64_t bytes, uint64_t waited)
 {
-    struct matched message = {mpi_job__rank(job, send->key.from), mpi_job__rank(job, send->key.to),
-                              send->post, receive->post};
-    message.sent = rank_record__call(message.sender, send->post->call);
-    message.completed = rank_record__call(message.receiver, receive->post->done);
-    job->use->matched++;
-    take_message(job, &message);
-    vec__push(arrived,
-              &(struct arrived){message.completed, message.completed->enter, message.sent->enter,
-                                message.receiver->rank, message.sender->rank});
+    pair->messages++;
+    pair->bytes += bytes;
+    pair->least_bytes = tick__earlier(pair->least_bytes, bytes);
+    pair->most_bytes = tick__later(pair->most_bytes, bytes);
+    pair->late_sender_ns += waited;
 }
 
-static int by_ranks(const void *a, const void *b)
+/* Late sender: from entering the call that received it until the send was entered, within it. */
+static void take_message(struct mpi_job *job, const struct arrived *message)
 {
-    const struct mpi_pair *left = a, *right = b;
-    return ORDER(left->from, right->from) ?: ORDER(left->to, right->to);
+    const struct sent_message *sent = message->sent;
+    struct rank_call *call = message->call;
+    struct mpi_communicator *in = mpi_job__communicator(job, sent->communicator);
+    uint64_t until = tick__earlier(sent->enter, call->leave);
+    add_to_pair(mpi_use__pair(job->use, sent->from, sent->to), message->receive->bytes,
+                until > call->enter ? until - call->enter : 0);
+    if (in) {
+        in->messages++;
+        in->bytes += message->receive->bytes;
+    }
+    rank_call__waits(call, until,
+                     message->is_in_wrong_order ? MPI_WAIT_WRONG_ORDER : MPI_WAIT_LATE_SENDER,
+                     sent->from);
+}
+
+static void answer(const struct mpi_job *job, const struct arrived *message, struct vec *answers)
+{
+    const struct sent_message *sent = message->sent;
+    if (message->receive->tick > sent->enter)
+        vec__push(
+            &answers[mpi_job__owner(job, sent->from)],
+            &(struct awaited_message){message->receive->tick, sent->to, sent->from, sent->post});
+}
+
+/* What was sent to one rank, in order; whose record has its receives in the same. */
+static void receive_all(struct mpi_job *job, const struct rank_record *record,
+                        const struct sent_message *sent, size_t count, struct vec *answers)
+{
+    const struct rank_post *receives = record->receives.items;
+    struct vec arrived = VEC_OF(struct arrived);
+    size_t i = 0, j = 0;
+    while (i < count && j < record->receives.count) {
+        int order = is_received(&receives[j]) ? order_of(&sent[i], &receives[j]) : 1;
+        if (order == 0)
+            vec__push(&arrived,
+                      &(struct arrived){&sent[i], &receives[j],
+                                        rank_record__call(record, receives[j].done), false});
+        i += order <= 0;
+        j += order >= 0;
+    }
+    job->use->matched += arrived.count;
+    find_wrong_order(&arrived);
+    VEC_EACH (message, &arrived, const struct arrived) {
+        take_message(job, message);
+        answer(job, message, answers);
+    }
+    vec__free(&arrived);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static void prepare(struct mpi_job *job)
+{
+    VEC_EACH (record, &job->records, struct rank_record) {
+        vec__sort(&record->sends, by_peer);
+        vec__sort(&record->receives, by_peer);
+        VEC_EACH (post, &record->sends, const struct rank_post) {
+            job->use->cancelled += post->is_cancelled;
+            job->use->unmatched_sends += !post->is_cancelled; /* those that are matched go off */
+        }
+        VEC_EACH (post, &record->receives, const struct rank_post) {
+            job->use->cancelled += post->is_cancelled;
+            job->use->unmatched_receives += is_received(post);
+        }
+    }
+}
+
+static void give_messages(const struct mpi_job *job, const struct rank_record *record,
+                          uint32_t first, uint32_t last, struct vec *given)
+{
+    size_t at = VEC_FIRST(post, &record->sends, struct rank_post, post->peer >= first);
+    for (; at < record->sends.count; at++) {
+        const struct rank_post *post = VEC_AT(&record->sends, struct rank_post, at);
+        if (post->peer > last)
+            break;
+        uint32_t owner = mpi_job__owner(job, post->peer);
+        if (owner != MPI_NOBODY && !post->is_cancelled)
+            vec__push(&given[owner],
+                      &(struct sent_message){rank_record__call(record, post->call)->enter,
+                                             post->peer, record->rank, post->communicator,
+                                             post->tag, (uint32_t)at});
+    }
+}
+
+static void match_given(struct mpi_job *job, struct vec *messages, struct vec *answers)
+{
+    const struct sent_message *sent = messages->items;
+    vec__sort(messages, by_receiver);
+    for (size_t i = 0, end; i < messages->count; i = end) {
+        for (end = i + 1; end < messages->count && sent[end].to == sent[i].to;)
+            end++;
+        const struct rank_record *record = mpi_job__rank(job, sent[i].to);
+        if (record)
+            receive_all(job, record, sent + i, end - i, answers);
+    }
+}
+
+/* Late receiver: a send that ended only when the receive had been posted waited for that. */
+static void take_answers(struct mpi_job *job, const struct vec *answers)
+{
+    VEC_EACH (one, answers, const struct awaited_message) {
+        const struct rank_record *record = mpi_job__rank(job, one->from);
+        const struct rank_post *post = VEC_AT(&record->sends, struct rank_post, one->post);
+        struct rank_call *blocked =
+            post->done == NO_CALL ? NULL : rank_record__call(record, post->done);
+        if (!blocked || one->tick <= blocked->enter || one->tick >= blocked->leave)
+            continue;
+        mpi_use__pair(job->use, one->from, one->to)->late_receiver_ns += one->tick - blocked->enter;
+        rank_call__waits(blocked, one->tick, MPI_WAIT_LATE_RECEIVER, one->to);
+    }
+}
+
+/* Messages to the ranks from first to last. */
+static void step(struct mpi_job *job, uint32_t first, uint32_t last)
+{
+    struct vec *given = mpi_given__of(job, sizeof(struct sent_message));
+    struct vec messages = VEC_OF(struct sent_message);
+    VEC_EACH (record, &job->records, const struct rank_record)
+        give_messages(job, record, first, last, given);
+    mpi_job__swap(job, given, &messages);
+    mpi_given__free(job, given);
+    struct vec *answers = mpi_given__of(job, sizeof(struct awaited_message));
+    struct vec answered = VEC_OF(struct awaited_message);
+    match_given(job, &messages, answers);
+    vec__free(&messages);
+    mpi_job__swap(job, answers, &answered);
+    mpi_given__free(job, answers);
+    take_answers(job, &answered);
+    vec__free(&answered);
 }
 
 void mpi_job__match(struct mpi_job *job)
 {
-    struct vec sends = items_of(job, true), receives = items_of(job, false);
-    struct vec arrived = VEC_OF(struct arrived);
-    size_t i = 0, j = 0;
-    while (i < sends.count && j < receives.count) {
-        const struct match_item *send = VEC_AT(&sends, struct match_item, i);
-        const struct match_item *receive = VEC_AT(&receives, struct match_item, j);
-        int order = by_key(&send->key, &receive->key);
-        job->use->unmatched_sends += order < 0;
-        job->use->unmatched_receives += order > 0;
-        if (order == 0)
-            take_match(job, send, receive, &arrived);
-        i += order <= 0;
-        j += order >= 0;
-    }
-    job->use->unmatched_sends += sends.count - i;
-    job->use->unmatched_receives += receives.count - j;
-    find_wrong_order(&arrived);
-    vec__sort(&job->use->pairs, by_ranks);
-    VEC_EACH (pair, &job->use->pairs, struct mpi_pair) {
-        pair->late_sender_ns = trace__ns(job->run->trace, pair->late_sender_ns);
-        pair->late_receiver_ns = trace__ns(job->run->trace, pair->late_receiver_ns);
-    }
-    vec__free(&arrived);
-    vec__free(&sends);
-    vec__free(&receives);
+    const struct rank_owner *ranks = job->owners.items;
+    size_t count = job->owners.count;
+    prepare(job);
+    uint64_t all = mpi_job__sum(job, job->use->unmatched_sends);
+    uint64_t steps = all / ((uint64_t)job->exchange->step_items * job->exchange->count) + 1;
+    size_t a_step = (count + steps - 1) / steps;
+    for (size_t i = 0; i < count; i += a_step)
+        step(job, ranks[i].rank, ranks[i + a_step < count ? i + a_step - 1 : count - 1].rank);
+    job->use->unmatched_sends -= job->use->matched; /* of other ranks, maybe: the sum is right */
+    job->use->unmatched_receives -= job->use->matched;
+    mpi_use__join_pairs(job->use);
 }

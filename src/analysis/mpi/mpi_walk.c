@@ -10,22 +10,32 @@
 struct mpi_part {
     const struct trace *trace;
     struct rank_record record;
+    struct map places;  /* site, call → index of places */
     struct map pending; /* request → kind << 32 | index in sends, receives or collectives */
     bool is_in_call;
 };
 
 enum pending_kind { PENDING_SEND, PENDING_RECEIVE, PENDING_COLLECTIVE };
 
+static uint32_t place_of(struct mpi_part *part, const struct message_act *act)
+{
+    const struct vec *places = &part->record.places;
+    const uint64_t key[] = {act->site, act->call};
+    uint64_t found = map__put(&part->places, key, sizeof key, places->count);
+    if (found == places->count)
+        vec__push(&part->record.places, &(struct rank_place){.site = act->site, .call = act->call});
+    return (uint32_t)found;
+}
+
 static void begin_call(struct mpi_part *part, const struct message_act *act)
 {
-    vec__push(&part->record.calls, &(struct rank_call){.enter = act->tick,
-                                                       .leave = act->tick,
-                                                       .site = act->site,
-                                                       .bytes = act->bytes,
-                                                       .call = act->call,
-                                                       .communicator = act->communicator,
-                                                       .thread = part->record.thread,
-                                                       .blocker = MPI_NOBODY});
+    uint32_t place = place_of(part, act);
+    if (place >= RANK_PLACES_MOST)
+        return;
+    VEC_AT(&part->record.places, struct rank_place, place)->bytes += act->bytes;
+    vec__push(&part->record.calls,
+              &(struct rank_call){
+                  .enter = act->tick, .leave = act->tick, .blocker = MPI_NOBODY, .place = place});
     part->is_in_call = true;
 }
 
@@ -57,15 +67,15 @@ static void post(struct mpi_part *part, const struct message_act *act, enum pend
     if (act->request)
         map__put(&part->pending, &act->request, sizeof act->request,
                  (uint64_t)kind << 32 | posts->count);
+    bool is_collective = kind == PENDING_COLLECTIVE;
     vec__push(posts, &(struct rank_post){.tick = act->tick,
                                          .bytes = act->bytes,
                                          .call = now,
                                          .done = act->request ? NO_CALL : now,
-                                         .request = act->request,
                                          .communicator = act->communicator,
                                          .peer = act->rank,
-                                         .tag = act->tag,
-                                         .operation = act->call});
+                                         .tag = is_collective ? act->call : act->tag,
+                                         .order = (uint32_t)posts->count & INT32_MAX});
 }
 
 /* A request may be made by one thread and done by another: then it stays open here. */
@@ -133,6 +143,7 @@ void *mpi_walk__thread(const struct trace *trace, uint32_t thread)
                                         .rank = MPI_NOBODY,
                                         .begin = own->start_tick,
                                         .end = own->end_tick,
+                                        .places = VEC_OF(struct rank_place),
                                         .calls = VEC_OF(struct rank_call),
                                         .sends = VEC_OF(struct rank_post),
                                         .receives = VEC_OF(struct rank_post),
@@ -166,7 +177,11 @@ struct rank_record mpi_walk__take(void *self)
 {
     struct mpi_part *part = self;
     struct rank_record record = part->record;
+    struct vec *all[] = {&record.calls, &record.sends, &record.receives, &record.collectives};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        vec__trim(all[i]);
     record.callers = record.calls.count > 0;
+    map__free(&part->places);
     map__free(&part->pending);
     free(part);
     return record;
@@ -174,6 +189,7 @@ struct rank_record mpi_walk__take(void *self)
 
 void rank_record__free(struct rank_record *record)
 {
+    vec__free(&record->places);
     vec__free(&record->calls);
     vec__free(&record->sends);
     vec__free(&record->receives);

@@ -186,7 +186,7 @@ SOURCE(communicator_rows, communicators_table, mpi_communicators);
 struct mpi_document {
     struct run_cells run;
     const struct mpi_report *shown;
-    uint64_t size, matched, unmatched_sends, unmatched_receives, cancelled, whole_operations,
+    uint64_t size, block, matched, unmatched_sends, unmatched_receives, cancelled, whole_operations,
         partial_operations, one_sided_calls, file_calls, neighbour_operations;
     bool ambiguous;
 };
@@ -214,7 +214,7 @@ static struct table_rows communicator_list(const void *root)
 static const struct table document_table = OBJECT(
     mpi_document, FIELD_SCHEMA("heurt.mpi/1"), FIELD_COMMAND, FIELDS_OF_EXIT(mpi_document, run),
     FIELD_MACHINE, FIELD("wall_ns", mpi_document, run.wall_ns),
-    FIELDS(mpi_document, size, matched, unmatched_sends, unmatched_receives, cancelled,
+    FIELDS(mpi_document, size, block, matched, unmatched_sends, unmatched_receives, cancelled,
            whole_operations, partial_operations, one_sided_calls, file_calls, neighbour_operations,
            ambiguous),
     FIELD_LIST("ranks", rank_list), FIELD_LIST("calls", site_list), FIELD_LIST("pairs", pair_list),
@@ -227,6 +227,7 @@ static void put_json(const struct mpi_report *shown, const struct style *style, 
     (void)style;
     if (use) {
         document.size = use->size;
+        document.block = use->block;
         document.matched = use->matched;
         document.unmatched_sends = use->unmatched_sends;
         document.unmatched_receives = use->unmatched_receives;

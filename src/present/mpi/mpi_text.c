@@ -110,6 +110,33 @@ static void put_head(const struct mpi_use *use, const struct style *style, FILE 
     free(kinds);
 }
 
+static int by_delay(const void *a, const void *b)
+{
+    const struct mpi_rank *left = a, *right = b;
+    return ORDER(right->delay_ns, left->delay_ns) ?: ORDER(right->waited_ns, left->waited_ns)
+               ?: ORDER(left->rank, right->rank);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct mpi_rank *left = a, *right = b;
+    return ORDER(left->rank, right->rank);
+}
+
+/* All, or those that were waited for most, by rank. */
+static struct vec ranks_shown(const struct mpi_use *use)
+{
+    struct vec ranks = VEC_OF(struct mpi_rank);
+    VEC_EACH (rank, &use->ranks, const struct mpi_rank)
+        vec__push(&ranks, rank);
+    if (ranks.count > RANKS_MOST) {
+        vec__sort(&ranks, by_delay);
+        ranks.count = RANKS_MOST;
+        vec__sort(&ranks, by_rank);
+    }
+    return ranks;
+}
+
 static void put_ranks(const struct mpi_use *use, const struct style *style, FILE *out)
 {
     static const struct grid_column columns[] = {
@@ -117,13 +144,11 @@ static void put_ranks(const struct mpi_use *use, const struct style *style, FILE
         {"", LEFT},        {"no CPU", RIGHT}, {"blocked", RIGHT},
         {"in MPI", RIGHT}, {"waited", RIGHT}, {"waited for", RIGHT}};
     struct grid grid = grid__start(columns, 9, 2);
+    struct vec ranks = ranks_shown(use);
     uint64_t most_ns = 1;
-    size_t row = 0;
     VEC_EACH (rank, &use->ranks, const struct mpi_rank)
         most_ns = rank->work_ns > most_ns ? rank->work_ns : most_ns;
-    VEC_EACH (rank, &use->ranks, const struct mpi_rank) {
-        if (++row > RANKS_MOST)
-            break;
+    VEC_EACH (rank, &ranks, const struct mpi_rank) {
         grid__cell(&grid, memory__format("%" PRIu32, rank->rank), INK_PLAIN);
         grid__duration(&grid, rank->life_ns);
         grid__duration(&grid, rank->work_ns);
@@ -138,7 +163,9 @@ static void put_ranks(const struct mpi_use *use, const struct style *style, FILE
     if (use->ranks.count > RANKS_MOST)
         paragraph__take(
             style, out, "  ",
-            memory__format("And %zu more: heurt tables mpi_ranks.", use->ranks.count - RANKS_MOST));
+            memory__format("And %zu more, which were waited for less: heurt tables mpi_ranks.",
+                           use->ranks.count - RANKS_MOST));
+    vec__free(&ranks);
 }
 
 /* ---- places ---------------------------------------------------------------------------------- */

@@ -1,0 +1,136 @@
+/* The tables as bytes, of this machine's form: a head, then the rows. */
+#include "analysis/analysis.h"
+#include "analysis/mpi/mpi.h"
+#include "base/memory.h"
+#include "format/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAGIC "heurt MPI 1\n"
+
+/* Whose tables they are, and how many rows. */
+struct kept_head {
+    char magic[16];
+    uint64_t start, end, threads, processes; /* of the trace */
+    uint64_t row_bytes;                      /* of all tables, and of struct mpi_use */
+    uint64_t counts[4];
+    struct mpi_use use; /* its vecs have no items */
+};
+
+static struct kept_head head_of(const struct trace *trace)
+{
+    const struct heurt_session *session = trace__session(trace);
+    struct kept_head head;
+    memset(&head, 0, sizeof head);
+    memcpy(head.magic, MAGIC, sizeof MAGIC);
+    head.start = session->start.tick;
+    head.end = session->end.tick;
+    head.threads = trace__threads(trace)->count;
+    head.processes = trace__processes(trace)->count;
+    head.row_bytes = sizeof(struct mpi_rank) << 48 | sizeof(struct mpi_site) << 32 |
+                     sizeof(struct mpi_pair) << 16 | sizeof(struct mpi_communicator);
+    return head;
+}
+
+#define TABLES(use)                                                        \
+    {                                                                      \
+        &(use)->ranks, &(use)->sites, &(use)->pairs, &(use)->communicators \
+    }
+
+void *mpi_use__bytes(const struct mpi_use *use, const struct trace *trace, size_t *size)
+{
+    const struct vec *const tables[4] = TABLES(use);
+    struct kept_head head = head_of(trace);
+    head.use = *use;
+    head.use.ranks = head.use.sites = head.use.pairs = head.use.communicators = (struct vec){0};
+    *size = sizeof head;
+    for (unsigned i = 0; i < 4; i++) {
+        head.counts[i] = tables[i]->count;
+        *size += tables[i]->count * tables[i]->item_bytes;
+    }
+    char *bytes = memory__zeroed(1, *size), *at = bytes + sizeof head;
+    memcpy(bytes, &head, sizeof head);
+    for (unsigned i = 0; i < 4; i++) {
+        if (tables[i]->count)
+            memcpy(at, tables[i]->items, tables[i]->count * tables[i]->item_bytes);
+        at += tables[i]->count * tables[i]->item_bytes;
+    }
+    return bytes;
+}
+
+static bool is_of(const struct kept_head *head, const struct trace *trace)
+{
+    struct kept_head own = head_of(trace);
+    return memcmp(head, &own, offsetof(struct kept_head, counts)) == 0;
+}
+
+static struct mpi_use *take_tables(const struct kept_head *head, const char *at, size_t room)
+{
+    struct mpi_use *use = memory__zeroed(1, sizeof *use);
+    *use = head->use;
+    use->ranks = VEC_OF(struct mpi_rank);
+    use->sites = VEC_OF(struct mpi_site);
+    use->pairs = VEC_OF(struct mpi_pair);
+    use->communicators = VEC_OF(struct mpi_communicator);
+    struct vec *const tables[4] = TABLES(use);
+    for (unsigned i = 0; i < 4; i++) {
+        size_t bytes = head->counts[i] * tables[i]->item_bytes;
+        if (head->counts[i] > room / tables[i]->item_bytes) {
+            mpi_analysis.free(use);
+            return NULL;
+        }
+        if (bytes)
+            memcpy(vec__extend(tables[i], head->counts[i]), at, bytes);
+        at += bytes;
+        room -= bytes;
+    }
+    return use;
+}
+
+/* What others look up by these must be there. */
+static bool is_sound(const struct mpi_use *use, const struct trace *trace)
+{
+    VEC_EACH (rank, &use->ranks, const struct mpi_rank)
+        if (rank->thread >= trace__threads(trace)->count)
+            return false;
+    VEC_EACH (site, &use->sites, const struct mpi_site)
+        if (!trace__process_of(trace, site->process))
+            return false;
+    return use->ranks.count > 0;
+}
+
+struct mpi_use *mpi_use__of_bytes(const void *bytes, size_t size, const struct trace *trace)
+{
+    struct kept_head head;
+    if (size < sizeof head)
+        return NULL;
+    memcpy(&head, bytes, sizeof head);
+    if (!is_of(&head, trace))
+        return NULL;
+    struct mpi_use *use = take_tables(&head, (const char *)bytes + sizeof head, size - sizeof head);
+    if (use && !is_sound(use, trace)) {
+        mpi_analysis.free(use);
+        use = NULL;
+    }
+    return use;
+}
+
+static struct vec copy_of(const struct vec *vec)
+{
+    struct vec copy = {.item_bytes = vec->item_bytes};
+    if (vec->count)
+        memcpy(vec__extend(&copy, vec->count), vec->items, vec->count * vec->item_bytes);
+    return copy;
+}
+
+struct mpi_use *mpi_use__copy(const struct mpi_use *use)
+{
+    struct mpi_use *copy = memory__zeroed(1, sizeof *copy);
+    *copy = *use;
+    copy->ranks = copy_of(&use->ranks);
+    copy->sites = copy_of(&use->sites);
+    copy->pairs = copy_of(&use->pairs);
+    copy->communicators = copy_of(&use->communicators);
+    return copy;
+}

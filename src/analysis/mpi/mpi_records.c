@@ -1,0 +1,83 @@
+/* Threads with calls of MPI, put together to processes. */
+#include "analysis/mpi/internal.h"
+
+#include <string.h>
+
+static int by_process(const void *a, const void *b)
+{
+    const struct rank_record *left = a, *right = b;
+    /* First the thread that knows its rank: it called MPI_Init. */
+    return ORDER(left->process, right->process)
+               ?: ORDER(left->rank == MPI_NOBODY, right->rank == MPI_NOBODY)
+               ?: ORDER(left->thread, right->thread);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct rank_record *left = a, *right = b;
+    return ORDER(left->rank, right->rank) ?: ORDER(left->process, right->process);
+}
+
+static void append(struct vec *into, const struct vec *from)
+{
+    if (from->count)
+        memcpy(vec__extend(into, from->count), from->items, from->count * from->item_bytes);
+}
+
+static void append_posts(struct vec *into, struct vec *from, uint32_t first_call)
+{
+    VEC_EACH (post, from, struct rank_post) {
+        post->call += first_call;
+        post->done += post->done == NO_CALL ? 0 : first_call;
+    }
+    append(into, from);
+}
+
+/* Another thread of the same process. */
+static void add_thread(struct rank_record *into, struct rank_record *other)
+{
+    uint32_t first = (uint32_t)into->calls.count, first_place = (uint32_t)into->places.count;
+    VEC_EACH (call, &other->calls, struct rank_call)
+        call->place += first_place;
+    append(&into->places, &other->places);
+    append(&into->calls, &other->calls);
+    append_posts(&into->sends, &other->sends, first);
+    append_posts(&into->receives, &other->receives, first);
+    append_posts(&into->collectives, &other->collectives, first);
+    append(&into->members, &other->members);
+    into->callers += other->callers;
+    rank_record__free(other);
+}
+
+struct vec rank_records__of(struct vec *threads)
+{
+    struct vec processes = VEC_OF(struct rank_record);
+    vec__sort(threads, by_process);
+    VEC_EACH (record, threads, struct rank_record) {
+        struct rank_record *last =
+            processes.count ? VEC_AT(&processes, struct rank_record, processes.count - 1) : NULL;
+        record->main_calls = (uint32_t)record->calls.count;
+        if (last && last->process == record->process)
+            add_thread(last, record);
+        else if (record->rank != MPI_NOBODY)
+            vec__push(&processes, record);
+        else
+            rank_record__free(record);
+    }
+    vec__free(threads);
+    vec__sort(&processes, by_rank);
+    return processes;
+}
+
+void rank_call__waits(struct rank_call *call, uint64_t until, enum mpi_wait wait, uint32_t blocker)
+{
+    until = tick__earlier(until, call->leave);
+    if (until <= call->enter || until - call->enter < call->waited)
+        return;
+    if (until - call->enter == call->waited &&
+        (call->wait < wait || (call->wait == wait && call->blocker <= blocker)))
+        return;
+    call->waited = until - call->enter;
+    call->wait = wait & 31u;
+    call->blocker = blocker;
+}
