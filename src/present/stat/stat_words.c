@@ -10,6 +10,7 @@
 
 #define AGREES_SHARE 0.005
 #define AGREES_NS 1000000u /* what an exec takes before its program is told of */
+#define SWITCH_MOST_US 50  /* no switch takes longer */
 #define TOLD_FROM 0.05     /* of the threads' time */
 #define OWN_TOLD_FROM 0.01
 
@@ -198,8 +199,10 @@ static char *difference_text(const struct stat_view *view, const struct stat_che
         return memory__text("the machine's host took CPUs, or children outlived the program");
     if (!switches)
         return memory__text("what the exec takes is the system's count alone");
-    return memory__format("%.1f us a switch, which the system counts to the thread",
-                          1e-3 * (double)(check->others - check->records) / (double)switches);
+    double us = 1e-3 * (double)(check->others - check->records) / (double)switches;
+    return us > SWITCH_MOST_US
+               ? memory__text("why, is not known")
+               : memory__format("%.1f us a switch, which the system counts to the thread", us);
 }
 
 static void note_check(const struct stat_view *view, const struct stat_check *check,
