@@ -72,7 +72,8 @@ stat_json() { # ARG…: into report.json
     pid=$!
     "$HEURT" stat -p "$pid" -o screen &
     stat=$!
-    until grep -q '^SigBlk:.*[2367abef]$' "/proc/$stat/status"; do :; done
+    # The shell blocks signals, too, before it becomes heurt.
+    until grep -q '^Name:.heurt$' "/proc/$stat/status" && grep -q '^SigBlk:.*[2367abef]$' "/proc/$stat/status"; do :; done
     kill -INT "$stat"
     wait "$stat"
     kill "$pid"
