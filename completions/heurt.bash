@@ -6,6 +6,7 @@ _heurt_options() {
     record) echo '-o -f -F -M -A -q --output --function --functions-from --module --arguments --stack-every --stack-bytes --raw-stacks --redact-arguments --max-size --no-pack --aggregate --overhead --locks --choose-after --patience --no-choice --no-loops --no-kernel --no-memory --instructions --hot --report --repeat --quiet --help' ;;
     compare) echo '-o --output --table --fail-if --junit --class --width --json --csv --markdown --html --flame --help' ;;
     scale) echo '-o -q --threads --cores --repeat --output --quiet --table --width --json --csv --latex --markdown --help' ;;
+    stat) echo '-p -o --pid --duration --interval --output --table --width --json --csv --latex --markdown --help' ;;
     report) echo '-i --input --classes --slowest --threshold --width --key --ignore --forget --no-rules --class --coverage --audit --compare --slow --at --fast --median --from --last --to --thread --json --csv --markdown --html --fail-if --junit --help' ;;
     view) echo '-i --input --help' ;;
     locks) echo '-i --input --lock --site --min-wait --thread --from --to --path --dot --audit --width --json --csv --help' ;;
@@ -29,7 +30,7 @@ _heurt_options() {
 _heurt_takes_value() {
     case $1 in
     -[ofFMAipt] | --functions-from | --module | --arguments | --machine | --stack-every | --stack-bytes | --max-size | --overhead | --locks | --choose-after | --patience | --threshold | --key | --ignore | \
-        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --schedule | --balance | --threads | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html | --flame | --repeat | --table | --cores | --fail-if | --junit | --of | --counted) return 0 ;;
+        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --schedule | --balance | --threads | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html | --flame | --repeat | --table | --cores | --fail-if | --junit | --of | --counted | --pid | --duration | --interval) return 0 ;;
     esac
     return 1
 }
@@ -93,14 +94,14 @@ _heurt_value() { # the value of option $1
 _heurt() {
     COMPREPLY=()
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='record report view locks memory openmp mpi analyse place structure whatif tables compare scale hot dump export import check explain' verb=record from=1 program
+    local verbs='record report view locks memory openmp mpi analyse place structure whatif tables compare scale stat hot dump export import check explain' verb=record from=1 program
     case " $verbs " in
     *" ${COMP_WORDS[1]} "*) ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]} from=2 ;;
     esac
 
     program=$(_heurt_program_at "$from")
     case $verb in
-    record | hot | check | scale)
+    record | hot | check | scale | stat)
         if [ -n "$program" ]; then
             _heurt_program "$program"
             return
@@ -122,7 +123,7 @@ _heurt() {
         _heurt_lines < <(compgen -W "$verbs help" -- "$word")
     fi
     case $verb in
-    record | hot | check | scale) _heurt_program "$COMP_CWORD" ;;
+    record | hot | check | scale | stat) _heurt_program "$COMP_CWORD" ;;
     compare)
         compopt -o filenames 2>/dev/null
         _heurt_lines < <(compgen -d -- "$word")

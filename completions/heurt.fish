@@ -1,12 +1,12 @@
 # fish completion for heurt(1)
 
-set -l verbs record report view locks memory openmp mpi analyse place structure whatif tables compare scale hot dump export import check explain help
+set -l verbs record report view locks memory openmp mpi analyse place structure whatif tables compare scale stat hot dump export import check explain help
 
 # The words after heurt, its command and its options: the program and its arguments.
 function __heurt_program_words
     set -l words (commandline -opc)
     set -e words[1]
-    if contains -- "$words[1]" record hot check scale
+    if contains -- "$words[1]" record hot check scale stat
         set -e words[1]
     else if contains -- "$words[1]" report view locks memory openmp mpi analyse place structure whatif tables compare dump export import explain help
         return
@@ -16,7 +16,7 @@ function __heurt_program_words
             case --
                 set -e words[1]
                 break
-            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --report --repeat --frequency --min --output --threads --cores --table --width
+            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --report --repeat --frequency --min --output --threads --cores --table --width -p --pid --duration --interval
                 set -e words[1]
                 set -e words[1]
             case '-*'
@@ -36,7 +36,7 @@ end
 
 function __heurt_records
     __heurt_in_options
-    and not __fish_seen_subcommand_from report view locks memory openmp mpi analyse place structure whatif tables compare scale hot dump export import check explain help
+    and not __fish_seen_subcommand_from report view locks memory openmp mpi analyse place structure whatif tables compare scale stat hot dump export import check explain help
 end
 
 function __heurt_complete_program
@@ -63,6 +63,7 @@ complete -c heurt -n __fish_is_first_arg -a whatif -d 'Predict the wall time wit
 complete -c heurt -n __fish_is_first_arg -a tables -d 'List and print the tables of all analyses'
 complete -c heurt -n __fish_is_first_arg -a compare -d 'Compare runs with runs'
 complete -c heurt -n __fish_is_first_arg -a scale -d 'Run a program with more and more threads'
+complete -c heurt -n __fish_is_first_arg -a stat -d 'What threads do with the CPUs, without recording'
 complete -c heurt -n __fish_is_first_arg -a hot -d 'Name the functions that a program spends its time in'
 complete -c heurt -n __fish_is_first_arg -a dump -d 'Print the recorded events'
 complete -c heurt -n __fish_is_first_arg -a export -d 'Write the recorded events for other tools'
@@ -228,6 +229,17 @@ complete -c heurt -n "$in_scale" -l json -d 'As JSON'
 complete -c heurt -n "$in_scale" -l csv -d 'As comma-separated values'
 complete -c heurt -n "$in_scale" -l latex -d 'As LaTeX'
 complete -c heurt -n "$in_scale" -l markdown -d 'As Markdown'
+set -l in_stat '__heurt_in_options; and __fish_seen_subcommand_from stat'
+complete -c heurt -n "$in_stat" -s p -l pid -x -a '(__fish_complete_pids)' -d 'A process that runs'
+complete -c heurt -n "$in_stat" -l duration -x -a '1s 10s 60s' -d 'No longer than that'
+complete -c heurt -n "$in_stat" -l interval -x -a '1ms 5ms 20ms' -d 'Of the interval form of A'
+complete -c heurt -n "$in_stat" -s o -l output -r -F -d 'Into a file'
+complete -c heurt -n "$in_stat" -l table -x -a 'threads activity intervals model counters checks' -d 'This table alone'
+complete -c heurt -n "$in_stat" -l width -x -d 'So many columns wide'
+complete -c heurt -n "$in_stat" -l json -d 'As JSON'
+complete -c heurt -n "$in_stat" -l csv -d 'As comma-separated values'
+complete -c heurt -n "$in_stat" -l latex -d 'As LaTeX'
+complete -c heurt -n "$in_stat" -l markdown -d 'As Markdown'
 
 set -l in_compare '__fish_seen_subcommand_from compare'
 complete -c heurt -n "$in_compare" -l table -x -d 'Compare this table'

@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 static const struct command *const commands[] = {
-    &command_record, &command_report,  &command_view,  &command_locks,     &command_memory,
-    &command_openmp, &command_mpi,     &command_place, &command_structure, &command_whatif,
-    &command_tables, &command_compare, &command_scale, &command_hot,       &command_dump,
-    &command_export, &command_import,  &command_check, &command_explain,   &command_analyse,
+    &command_record,  &command_report,  &command_view,   &command_locks,     &command_memory,
+    &command_openmp,  &command_mpi,     &command_place,  &command_structure, &command_whatif,
+    &command_tables,  &command_compare, &command_scale,  &command_stat,      &command_hot,
+    &command_dump,    &command_export,  &command_import, &command_check,     &command_explain,
+    &command_analyse,
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
@@ -30,8 +31,8 @@ static const struct alias {
 static const struct reserved {
     const char *word, *instead;
 } reserved_words[] = {
-    {"annotate", "report"}, {"browse", "view"}, {"replay", "whatif"}, {"show", "report"},
-    {"stat", "record"},     {"top", "report"},  {"trace", "record"},
+    {"annotate", "report"}, {"browse", "view"}, {"replay", "whatif"},
+    {"show", "report"},     {"top", "report"},  {"trace", "record"},
 };
 #define RESERVED_WORDS (sizeof reserved_words / sizeof reserved_words[0])
 

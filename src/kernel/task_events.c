@@ -208,6 +208,7 @@ int task_record__decode(const void *bytes, size_t size, struct task_record *reco
 
 struct task_ring {
     int fd; /* of the event that owns the ring */
+    int cpu;
     struct perf_event_mmap_page *page;
     size_t mapped_bytes;
     struct ring ring;
@@ -218,8 +219,10 @@ struct task_ring {
 struct task_events {
     pid_t pid;
     clockid_t clock;
-    bool counts_lost;    /* the kernel knows PERF_FORMAT_LOST */
-    bool thins_out;      /* faults, where they are many */
+    bool counts_lost; /* the kernel knows PERF_FORMAT_LOST */
+    bool thins_out;   /* faults, where they are many */
+    bool has_faults;
+    bool is_running;     /* the process: its events tell at once */
     struct vec rings;    /* struct task_ring */
     struct vec others;   /* int: descriptors of the events that use these rings */
     struct pollfd *wait; /* of the rings, and one more */
@@ -268,10 +271,11 @@ static void thin_out(struct perf_event_attr *attributes)
     attributes->sample_freq = fault_rate();
 }
 
-static struct perf_event_attr begins_of(clockid_t clock, size_t ring_bytes)
+/* Of the event that owns a ring. Without faults it counts nothing, and tells of tasks alone. */
+static struct perf_event_attr begins_of(bool has_faults, clockid_t clock, size_t ring_bytes)
 {
     struct perf_event_attr attributes =
-        attributes_of(PERF_COUNT_SW_PAGE_FAULTS,
+        attributes_of(has_faults ? PERF_COUNT_SW_PAGE_FAULTS : PERF_COUNT_SW_DUMMY,
                       PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU |
                           PERF_SAMPLE_PERIOD,
                       clock);
@@ -300,7 +304,8 @@ static int open_event(struct perf_event_attr *attributes, pid_t pid, int cpu)
 /* Opens an event for the program, from its exec on, and for all that it starts. */
 static int open_inherited(struct task_events *events, struct perf_event_attr *attributes, int cpu)
 {
-    attributes->disabled = attributes->enable_on_exec = attributes->inherit = 1;
+    attributes->disabled = attributes->enable_on_exec = !events->is_running;
+    attributes->inherit = 1;
     attributes->read_format = events->counts_lost ? PERF_FORMAT_LOST : 0;
     int fd = open_event(attributes, events->pid, cpu);
     if (fd != -EINVAL || !events->counts_lost)
@@ -342,7 +347,7 @@ static int add_ends(struct task_events *events, int cpu, int into)
 /* 1: the CPU is offline. */
 static int add_ring(struct task_events *events, int cpu, size_t ring_bytes)
 {
-    struct perf_event_attr attributes = begins_of(events->clock, ring_bytes);
+    struct perf_event_attr attributes = begins_of(events->has_faults, events->clock, ring_bytes);
     struct task_ring ring;
     if (events->thins_out)
         thin_out(&attributes);
@@ -354,9 +359,10 @@ static int add_ring(struct task_events *events, int cpu, size_t ring_bytes)
         close(fd);
         return code;
     }
+    ring.cpu = cpu;
     ring.ring.scratch = events->scratch;
     vec__push(&events->rings, &ring);
-    return add_ends(events, cpu, fd);
+    return events->has_faults ? add_ends(events, cpu, fd) : 0;
 }
 
 static void close_rings(struct task_events *events)
@@ -398,26 +404,67 @@ static struct task_events *new_events(pid_t pid, clockid_t clock, bool thins_out
     events->clock = clock;
     events->counts_lost = true;
     events->thins_out = thins_out;
+    events->has_faults = true;
     events->rings = VEC_OF(struct task_ring);
     events->others = VEC_OF(int);
     return events;
 }
 
-int task_events__open(pid_t pid, clockid_t clock, struct task_events **out)
+static void await_rings(struct task_events *events)
 {
-    struct task_events *events = new_events(pid, clock, true);
+    events->wait = memory__zeroed(events->rings.count + 1, sizeof *events->wait);
+    for (size_t i = 0; i < events->rings.count; i++)
+        events->wait[i] =
+            (struct pollfd){VEC_AT(&events->rings, struct task_ring, i)->fd, POLLIN, 0};
+}
+
+/* Opens these events, or frees them. */
+static int hand_over(struct task_events *events, struct task_events **out)
+{
     int code = open_all(events);
     if (code < 0) {
         task_events__close(events);
         events = NULL;
-    } else {
-        events->wait = memory__zeroed(events->rings.count + 1, sizeof *events->wait);
-        for (size_t i = 0; i < events->rings.count; i++)
-            events->wait[i] =
-                (struct pollfd){VEC_AT(&events->rings, struct task_ring, i)->fd, POLLIN, 0};
-    }
+    } else
+        await_rings(events);
     *out = events;
     return code;
+}
+
+int task_events__open(pid_t pid, clockid_t clock, struct task_events **out)
+{
+    return hand_over(new_events(pid, clock, true), out);
+}
+
+int task_events__open_switches(pid_t pid, clockid_t clock, struct task_events **out)
+{
+    struct task_events *events = new_events(pid, clock, false);
+    events->has_faults = false;
+    return hand_over(events, out);
+}
+
+int task_events__add_thread(struct task_events *events, uint32_t tid)
+{
+    events->pid = (pid_t)tid;
+    VEC_EACH (ring, &events->rings, struct task_ring) {
+        struct perf_event_attr attributes =
+            begins_of(false, events->clock, (size_t)ring->ring.data_bytes);
+        int fd = open_inherited(events, &attributes, ring->cpu);
+        if (fd < 0)
+            return fd;
+        vec__push(&events->others, &fd);
+        if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0)
+            return -errno;
+    }
+    return 0;
+}
+
+int task_events__open_running(pid_t pid, clockid_t clock, struct task_events **out)
+{
+    struct task_events *events = new_events(pid, clock, false);
+    events->has_faults = false;
+    events->is_running = true;
+    return hand_over(events, out);
 }
 
 void task_events__close(struct task_events *events)

@@ -54,6 +54,12 @@ struct task_events;
  * (-EACCES, -EPERM, -ENOSYS), there are too few descriptors (-EMFILE), too little locked memory
  * (-ENOBUFS), or so many CPUs that a thread's start would cost too much (-E2BIG). */
 int task_events__open(pid_t pid, clockid_t clock, struct task_events **events);
+/* Likewise without page faults. */
+int task_events__open_switches(pid_t pid, clockid_t clock, struct task_events **events);
+/* Of a thread that runs, from now on, and of all that it starts. -ESRCH: there is none. */
+int task_events__open_running(pid_t pid, clockid_t clock, struct task_events **events);
+/* Of one more, to those of task_events__open_running, into the same rings. */
+int task_events__add_thread(struct task_events *events, uint32_t tid);
 void task_events__close(struct task_events *events); /* NULL is allowed */
 
 /* Waits until a ring is to be drained, stop_fd is readable, or timeout_ms have passed. True: stop.
