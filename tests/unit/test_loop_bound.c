@@ -6,20 +6,20 @@
 #include <cmocka.h>
 
 /* Loops whose times follow from their code; each has a label before and behind it. */
-__asm__(
-    ".text\n"
-    ".globl chained, chained_end, wide, wide_end, updating, updating_end, moving, moving_end\n"
-    ".globl locked, locked_end, calling, calling_end, outside, outside_end\n"
-    "chained: imul %rax, %rax\n imul %rax, %rax\n imul %rax, %rax\n dec %rdx\n jnz chained\n"
-    "chained_end:\n"
-    "wide: xor %eax, %eax\n inc %rbx\n inc %rsi\n inc %rdi\n inc %r8\n inc %r9\n nop\n nop\n nop\n"
-    "nop\n dec %rdx\n jnz wide\n wide_end:\n"
-    "updating: addq $1, (%rdi)\n dec %rdx\n jnz updating\n updating_end:\n"
-    "moving: addq $1, (%rdi)\n add $8, %rdi\n dec %rdx\n jnz moving\n moving_end:\n"
-    "locked: lock addq $1, (%rdi)\n dec %rdx\n jnz locked\n locked_end:\n"
-    "calling: call multiplies\n dec %rdx\n jnz calling\n ret\n"
-    "multiplies: imul %rax, %rax\n imul %rax, %rax\n ret\n calling_end:\n"
-    "outside: call *%rax\n dec %rdx\n jnz outside\n outside_end:\n");
+__asm__(".text\n"
+        ".globl chained, chained_end, wide, wide_end, updating, updating_end, moving, moving_end\n"
+        ".globl locked, locked_end, calling, calling_end, outside, outside_end\n"
+        "chained: 1: imul %rax, %rax\n imul %rax, %rax\n imul %rax, %rax\n dec %rdx\n jnz 1b\n"
+        "chained_end:\n"
+        "wide: 1: xor %eax, %eax\n inc %rbx\n inc %rsi\n inc %rdi\n inc %r8\n inc %r9\n nop\n "
+        "nop\n nop\n"
+        "nop\n dec %rdx\n jnz 1b\n wide_end:\n"
+        "updating: 1: addq $1, (%rdi)\n dec %rdx\n jnz 1b\n updating_end:\n"
+        "moving: 1: addq $1, (%rdi)\n add $8, %rdi\n dec %rdx\n jnz 1b\n moving_end:\n"
+        "locked: 1: lock addq $1, (%rdi)\n dec %rdx\n jnz 1b\n locked_end:\n"
+        "calling: 1: call multiplies\n dec %rdx\n jnz 1b\n ret\n"
+        "multiplies: imul %rax, %rax\n imul %rax, %rax\n ret\n calling_end:\n"
+        "outside: 1: call *%rax\n dec %rdx\n jnz 1b\n outside_end:\n");
 
 #define LOOP(name) extern const uint8_t name[], name##_end[]
 LOOP(chained);
