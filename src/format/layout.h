@@ -408,14 +408,15 @@ struct heurt_sample {
     uint64_t instruction;  /* its address: the one that accesses, else the interrupted one */
     uint64_t address;      /* of the data; 0: not known */
     uint32_t pid, tid;
-    uint32_t weight_ns;         /* CPU time that it stands for */
-    uint8_t access : 4;         /* enum heurt_access */
-    uint8_t region : 3;         /* enum heurt_region */
-    uint8_t is_worked_out : 1;  /* of the address: a word that it is made of was read later */
-    uint8_t bytes;              /* that are accessed, 255 at most */
-    uint16_t loop_instructions; /* of the counted loop that it is in, 65535 at most; 0: in none */
-    uint32_t iterations;        /* of that loop since the thread's last sample; 0: not known */
-    uint32_t iterations_ns;     /* that they took */
+    uint32_t weight_ns;        /* CPU time that it stands for */
+    uint8_t access : 4;        /* enum heurt_access */
+    uint8_t region : 3;        /* enum heurt_region */
+    uint8_t is_worked_out : 1; /* of the address: a word that it is made of was read later */
+    uint8_t bytes;             /* that are accessed, 255 at most */
+    uint16_t loop_least; /* 1/16 ns that an iteration of the counted loop that it is in takes when
+                            nobody takes lines from it, 65535 at most; 0: in none, or not known */
+    uint32_t iterations; /* of that loop since the thread's last sample; 0: not known */
+    uint32_t iterations_ns; /* that they took */
 };
 
 struct heurt_thread_name {

@@ -7,6 +7,7 @@
 #include "patch/code_file.h"
 #include "patch/decode.h"
 #include "patch/linkage.h"
+#include "patch/loop_bound.h"
 #include "patch/own_frame.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 
 enum {
     INSTRUCTIONS_MOST = 1 << 16, /* of a function: more are not looked at */
-    ALIKE_BYTES = 64,            /* so often it is asked whether the next function has begun */
+    ALIKE_BYTES = 64, /* so often, and where flow ends, it is asked whether the next one begins */
 };
 
 struct access_step {
@@ -32,7 +33,7 @@ struct access_step {
 /* Loops that lie within each other are one. */
 struct code_region {
     uint64_t start, end; /* offsets in the file; end: where its last branch begins */
-    uint32_t instructions;
+    double least_ns;
     int counter; /* number of the register that counts; -1: none does */
     int32_t step;
 };
@@ -55,6 +56,7 @@ struct code_accesses {
     const char *path;
     struct code_file *file; /* NULL: not needed yet, or it cannot be read */
     bool is_no_file;
+    struct instruction_times times; /* once a function was met */
 };
 
 struct code_accesses *code_accesses__new(const char *path, const struct module_functions *functions)
@@ -159,26 +161,6 @@ static void join_regions(struct vec *regions)
     regions->count = kept;
 }
 
-/* What the instruction adds to the register that it writes; 0: it does something else. */
-static int32_t step_of(const struct instruction *instruction)
-{
-    const ZydisDecodedOperand *operands = instruction->operands;
-    switch (instruction->zydis.mnemonic) {
-    case ZYDIS_MNEMONIC_INC:
-        return 1;
-    case ZYDIS_MNEMONIC_DEC:
-        return -1;
-    case ZYDIS_MNEMONIC_ADD:
-        return operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? (int32_t)operands[1].imm.value.s
-                                                                : 0;
-    case ZYDIS_MNEMONIC_SUB:
-        return operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? -(int32_t)operands[1].imm.value.s
-                                                                : 0;
-    default:
-        return 0;
-    }
-}
-
 struct counting {
     int32_t steps[16];
     bool spoilt[16];
@@ -194,7 +176,7 @@ static void spoil_by_call(struct counting *counting)
 
 static void count_writes(const struct instruction *instruction, struct counting *counting)
 {
-    int32_t step = step_of(instruction);
+    int32_t step = instruction__adds(instruction);
     if (instruction->zydis.mnemonic ==
         ZYDIS_MNEMONIC_POP) /* what was pushed before: on the way out */
         return;
@@ -222,7 +204,6 @@ static void find_counter(const struct code_accesses *self, const struct stepped 
         if (at < region->start || at > region->end || !decode_at(self, at, &instruction) ||
             !instruction__operands(&instruction, &self->decoder))
             continue;
-        region->instructions++;
         count_writes(&instruction, &counting);
         if (instruction.branch == BRANCH_CALL || instruction.branch == BRANCH_CALL_INDIRECT)
             spoil_by_call(&counting);
@@ -232,6 +213,9 @@ static void find_counter(const struct code_accesses *self, const struct stepped 
         if (counting.steps[i] && !counting.spoilt[i])
             region->counter = i;
     region->step = region->counter < 0 ? 0 : counting.steps[region->counter];
+    region->least_ns = counted_code__least_ns(
+        &(struct counted_code){&self->decoder, self->bytes, self->size, region->start, region->end},
+        &self->times);
 }
 
 static const struct code_region *region_at(const struct stepped *stepped, uint64_t offset)
@@ -247,7 +231,7 @@ static void find_loop(const struct stepped *stepped, uint64_t offset, const uint
 {
     const struct code_region *region = region_at(stepped, offset);
     if (region && region->counter >= 0)
-        *loop = (struct counted_loop){region->start, region->instructions, region->step,
+        *loop = (struct counted_loop){region->start, region->least_ns, region->step,
                                       (uint32_t)registers[region->counter]};
 }
 
@@ -258,8 +242,9 @@ static void decode_function(const struct code_accesses *self, struct stepped *st
     struct vec targets = VEC_OF(uint64_t);
     struct instruction instruction;
     uint64_t at = stepped->start, asked = at;
+    bool has_ended = false;
     while (stepped->steps.count < INSTRUCTIONS_MOST && decode_at(self, at, &instruction)) {
-        if (at - asked >= ALIKE_BYTES) {
+        if (has_ended || at - asked >= ALIKE_BYTES) {
             if (start_of(self, at) != stepped->start)
                 break;
             asked = at;
@@ -275,6 +260,8 @@ static void decode_function(const struct code_accesses *self, struct stepped *st
                 vec__push(&stepped->backs, &back);
             }
         }
+        has_ended = instruction__ends_flow(&instruction) ||
+                    (has_ended && instruction__is_nop(&instruction));
         at = instruction.end;
     }
     VEC_EACH (target, &targets, uint64_t) {
@@ -293,6 +280,8 @@ static const struct stepped *function_at(struct code_accesses *self, uint64_t of
     uint64_t start = start_of(self, offset), next = self->stepped.count;
     uint64_t index = map__put(&self->stepped_of_start, &start, sizeof start, next);
     if (index == next) {
+        if (!next)
+            self->times = instruction_times__measure();
         struct stepped stepped = {start, VEC_OF(struct access_step), VEC_OF(struct code_region),
                                   VEC_OF(struct code_region)};
         decode_function(self, &stepped);
@@ -433,7 +422,7 @@ static bool may_spin(const struct instruction *instruction, const ZydisDecodedOp
         return true;
     default:
         return instruction__is_nop(instruction) || branch__is_direct(instruction->branch) ||
-               (!memory && step_of(instruction) != 0);
+               (!memory && instruction__adds(instruction) != 0);
     }
 }
 
@@ -473,7 +462,7 @@ static void add_registers(const struct instruction *instruction, const ZydisDeco
         return;
     if (is_move(instruction, memory))
         registers->set |= 1u << number;
-    else if (step_of(instruction))
+    else if (instruction__adds(instruction))
         registers->counted |= 1u << number;
     else if (memory && changes(instruction, instruction->operands[0].reg.value))
         registers->read |= 1u << number;

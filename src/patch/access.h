@@ -31,10 +31,10 @@ enum access_kind {
 /* The outermost loop around a place, of those in which a register counts the iterations: all that
  * changes it there adds the same number. */
 struct counted_loop {
-    uint64_t file_offset;  /* where it begins; 0: there is none */
-    uint32_t instructions; /* in it, once each */
-    int32_t step;          /* that an iteration adds */
-    uint32_t count;        /* the register's low 32 bits */
+    uint64_t file_offset; /* where it begins; 0: there is none */
+    double least_ns;      /* of an iteration (loop_bound.h); 0: it is not known */
+    int32_t step;         /* that an iteration adds */
+    uint32_t count;       /* the register's low 32 bits */
 };
 
 struct access {

@@ -161,3 +161,22 @@ bool instruction__writes(const struct instruction *instruction, int number)
     }
     return false;
 }
+
+int32_t instruction__adds(const struct instruction *instruction)
+{
+    const ZydisDecodedOperand *operands = instruction->operands;
+    switch (instruction->zydis.mnemonic) {
+    case ZYDIS_MNEMONIC_INC:
+        return 1;
+    case ZYDIS_MNEMONIC_DEC:
+        return -1;
+    case ZYDIS_MNEMONIC_ADD:
+        return operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? (int32_t)operands[1].imm.value.s
+                                                                : 0;
+    case ZYDIS_MNEMONIC_SUB:
+        return operands[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? -(int32_t)operands[1].imm.value.s
+                                                                : 0;
+    default:
+        return 0;
+    }
+}

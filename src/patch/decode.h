@@ -65,6 +65,10 @@ int register__number(ZydisRegister name);
 /* Whether it writes the register of that number, or a part of it; needs operands. */
 bool instruction__writes(const struct instruction *instruction, int number);
 
+/* What it adds to the register, or memory, that it writes; 0: it does something else. Needs
+ * operands. */
+int32_t instruction__adds(const struct instruction *instruction);
+
 bool instruction__has_memory(const struct instruction *instruction); /* named by ModRM */
 bool instruction__locks_memory(const struct instruction *instruction);
 bool instruction__is_lea(const struct instruction *instruction);

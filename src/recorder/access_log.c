@@ -7,6 +7,7 @@
 #include "recorder/access_share.h"
 #include "recorder/placement_log.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/uio.h>
@@ -121,9 +122,7 @@ static void count_iterations(struct access_log *log, const struct counted_loop *
         sample->iterations = (uint32_t)(steps / counted->step);
         sample->iterations_ns = (uint32_t)ns;
     }
-    uint32_t most = UINT16_MAX;
-    sample->loop_instructions =
-        (uint16_t)(counted->instructions < most ? counted->instructions : most);
+    sample->loop_least = (uint16_t)fmin(ceil(counted->least_ns * 16), UINT16_MAX);
     *last = (struct in_loop){loop, sample->monotonic_ns, counted->count};
 }
 
@@ -296,7 +295,7 @@ static bool keep_accesses(struct access_log *log, const struct heurt_sample *sam
             .level = told[i].level,
             .flags = told[i].flags};
         if (i + 1 == count) {
-            dealt.loop_instructions = sample->loop_instructions;
+            dealt.loop_least = sample->loop_least;
             dealt.iterations = sample->iterations;
             dealt.iterations_ns = sample->iterations_ns;
         }

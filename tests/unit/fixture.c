@@ -167,7 +167,7 @@ static int write_sample(struct fixture *fixture, char *line)
     sample.access = (uint8_t)next_number(&line, 0) & 0xf;
     sample.iterations = (uint32_t)next_number(&line, 0);
     sample.iterations_ns = sample.iterations ? sample.weight_ns : 0;
-    sample.loop_instructions = sample.iterations ? 10 : 0;
+    sample.loop_least = sample.iterations ? 16 : 0;
     add(&body, &sample, sizeof sample);
     return define(fixture, HEURT_NO_SERIAL, HEURT_DEFINITION_SAMPLES, &body);
 }

@@ -294,7 +294,7 @@ static void a_register_counts_iterations(void **state)
     assert_int_equal(loop.file_offset + loaded_at, (uintptr_t)waits);
     assert_int_equal(loop.step, 8);
     assert_int_equal(loop.count, 800);
-    assert_int_equal(loop.instructions, 9);
+    assert_true(loop.least_ns > 0);
     assert_int_equal(interrupted_at(waits_end).loop.file_offset, 0);
 }
 

@@ -7,8 +7,9 @@
  * is how they speak to each other, and no sharing.
  *
  * What is lost is told by how long an iteration of the loop takes (struct heurt_sample) while the
- * others are at the line against while they are not, or else against the fastest; where no register
- * counts iterations, by what instructions take that access no shared line.
+ * others are at the line against while they are not, or else against the least that its code takes
+ * (patch/loop_bound.h) and the fastest; where no register counts iterations, by what instructions
+ * take that access no shared line.
  *
  * In goes a trace, out come the places at which threads share lines, the most expensive first. It
  * costs sorting the samples. It stands on format/sampled_lines.h. Not thread-safe. */

@@ -12,12 +12,9 @@
 #define ALONE_SLOWER 1.25 /* than the fastest, at most */
 #define INNER_TIMES 20    /* as long as its instructions take once: loops inside repeat them */
 
-/* Of an instruction that waits for nothing: three in a cycle of three a nanosecond, and some of a
- * loop's are not passed in each iteration. */
-#define INSTRUCTION_NS 0.1
-/* Until what is written may be read again, and of one piece: about 5 and 15 cycles. */
-#define UPDATE_NS 1.5
-#define ATOMIC_NS 5
+#define ATOMIC_NS 2           /* of a locked instruction, at least */
+#define LEAST_PARTS 2         /* no loop gets faster than that by what it does without */
+#define CACHE_BYTES (1 << 15) /* of the first cache: what one instruction accesses and is wider */
 
 struct costing {
     const struct trace *trace;
@@ -26,12 +23,18 @@ struct costing {
     uint32_t *group_of;        /* by trace__threads: the first thread of its group */
     uint64_t *near_ns;         /* by trace__threads: sampled near to what shares lines */
     struct map lines;          /* that are shared */
+    struct map code;           /* around what shares them: address / NEAR_BYTES */
 };
 
 /* Iterations of a loop from one sample to the next. */
 struct pace {
     double ns; /* of one */
     uint64_t iterations;
+};
+
+/* Where in memory an instruction was. */
+struct access_width {
+    uint64_t least, most, ns;
 };
 
 /* Instructions near to those that share lines, of threads that have some of these in common. */
@@ -41,11 +44,15 @@ struct surroundings {
     uint64_t shared, shared_ns;     /* instructions that share lines, what was sampled of that */
     uint64_t ordinary, ordinary_ns; /* those that do not, what was sampled of them */
     uint64_t all_ns, spun_ns;
+    uint64_t threads_ns; /* all that was sampled of the threads, wherever they were */
+    uint64_t missing_ns; /* sampled at instructions that access more than the first cache holds */
+    struct vec widths;   /* struct access_width */
+    struct map width_of; /* address of an instruction */
     bool reads, writes;
     unsigned atomic;
-    uint32_t instructions; /* of the counted loop that they are in */
-    struct vec paces;      /* struct pace */
-    struct pace alone;     /* of them: while nobody else was at the line; iterations and their ns */
+    double least_ns;   /* of an iteration of the counted loop that they are in; 0: not known */
+    struct vec paces;  /* struct pace */
+    struct pace alone; /* of them: while nobody else was at the line; iterations and their ns */
     unsigned alone_count;
     struct map seen; /* of both */
 };
@@ -73,7 +80,16 @@ static void surround(const struct costing *costing, struct surroundings *around)
     around->shared = around->seen.count;
 }
 
-/* Whether nobody else was at a shared line while the thread came from its last sample to this. */
+/* Whether a thread is at a shared line, or in the code around what accesses them. */
+static bool is_there(const struct costing *costing, const struct heurt_sample *sample)
+{
+    uint64_t line = sample->address & ~(uint64_t)(CACHE_LINE_BYTES - 1);
+    uint64_t block = sample->instruction / NEAR_BYTES;
+    return map__get(&costing->code, &block, sizeof block) != MAP_ABSENT ||
+           (line && map__get(&costing->lines, &line, sizeof line) != MAP_ABSENT);
+}
+
+/* Whether nobody else was there while the thread came from its last sample to this. */
 static bool is_alone(const struct costing *costing, size_t i)
 {
     const struct vec *samples = trace__samples(costing->trace);
@@ -83,11 +99,9 @@ static bool is_alone(const struct costing *costing, size_t i)
         for (size_t k = i + (size_t)step; k < samples->count; k += (size_t)step) {
             const struct heurt_sample *other = VEC_AT(samples, struct heurt_sample, k);
             uint64_t then = other->monotonic_ns, now = sample->monotonic_ns;
-            uint64_t line = other->address & ~(uint64_t)(CACHE_LINE_BYTES - 1);
             if ((then > now ? then - now : now - then) > near_ns)
                 break;
-            if (costing->thread_of[k] != costing->thread_of[i] && other->address &&
-                map__get(&costing->lines, &line, sizeof line) != MAP_ABSENT)
+            if (costing->thread_of[k] != costing->thread_of[i] && is_there(costing, other))
                 return false;
         }
     return true;
@@ -99,7 +113,6 @@ static void add_pace(const struct costing *costing, size_t i, struct surrounding
         VEC_AT(trace__samples(costing->trace), struct heurt_sample, i);
     struct pace pace = {(double)sample->iterations_ns / (double)sample->iterations,
                         sample->iterations};
-    around->instructions = sample->loop_instructions;
     vec__push(&around->paces, &pace);
     if (!is_alone(costing, i))
         return;
@@ -108,11 +121,24 @@ static void add_pace(const struct costing *costing, size_t i, struct surrounding
     around->alone_count++;
 }
 
+static void add_width(const struct heurt_sample *sample, struct surroundings *around)
+{
+    uint64_t next = around->widths.count;
+    uint64_t number = map__put(&around->width_of, &sample->instruction, sizeof(uint64_t), next);
+    if (number == next)
+        vec__push(&around->widths, &(struct access_width){sample->address, sample->address, 0});
+    struct access_width *width = VEC_AT(&around->widths, struct access_width, number);
+    width->least = sample->address < width->least ? sample->address : width->least;
+    width->most = sample->address > width->most ? sample->address : width->most;
+    width->ns += sample->weight_ns;
+}
+
 static void add_sample(const struct costing *costing, size_t i, struct surroundings *around)
 {
     const struct heurt_sample *sample =
         VEC_AT(trace__samples(costing->trace), struct heurt_sample, i);
     uint64_t at = sample->instruction, known = around->seen.count;
+    around->threads_ns += sample->weight_ns;
     if (at + NEAR_BYTES < around->least || at > around->most + NEAR_BYTES)
         return;
     uint64_t number = map__put(&around->seen, &at, sizeof at, known);
@@ -120,6 +146,10 @@ static void add_sample(const struct costing *costing, size_t i, struct surroundi
     around->all_ns += sample->weight_ns;
     costing->near_ns[costing->thread_of[i]] += sample->weight_ns;
     around->ordinary_ns += number >= around->shared ? sample->weight_ns : 0;
+    if (sample->address && number >= around->shared)
+        add_width(sample, around);
+    if (sample->loop_least)
+        around->least_ns = sample->loop_least / 16.0;
     if (sample->iterations)
         add_pace(costing, i, around);
 }
@@ -149,11 +179,11 @@ static double fastest_ns(const struct surroundings *around)
     return VEC_AT(&around->paces, struct pace, around->paces.count / FASTEST_PART)->ns;
 }
 
-/* So often nobody else is sampled at the line by chance, of threads that do the same: samples fall
+/* So often nobody else is sampled there by chance, of threads that do the same: samples fall
  * elsewhere, too. */
 static double by_chance(const struct surroundings *around)
 {
-    double elsewhere = 1 - (double)around->shared_ns / (double)around->all_ns;
+    double elsewhere = 1 - (double)around->all_ns / (double)around->threads_ns;
     return (double)around->paces.count * pow(elsewhere > 0 ? elsewhere : 0, 2 * TOGETHER_PERIODS);
 }
 
@@ -165,23 +195,23 @@ static bool was_alone(const struct surroundings *around)
            around->alone.ns / (double)around->alone.iterations <= ALONE_SLOWER * fastest_ns(around);
 }
 
-/* What the instructions of an iteration take at least without those that share: where time was
- * sampled in them, and as many as there are. */
-static double plain_ns(const struct surroundings *around, double iteration_ns)
-{
-    double ordinary = (double)around->ordinary_ns / (double)around->all_ns;
-    return fmax(ordinary * iteration_ns + (double)around->shared * INSTRUCTION_NS,
-                around->instructions * INSTRUCTION_NS);
-}
-
-/* The same on lines of its own. Meanwhile the processor goes on with other instructions, unless it
- * is done in one piece. */
+/* An iteration on lines of its own: as its code takes, and as long as it waits for memory that does
+ * not fit into the first cache. What else is sampled at other instructions is not counted: the
+ * processor goes on with them while it waits for a line, until its buffers are full, and then
+ * these, too, seem to take the time. */
 static double private_ns(const struct surroundings *around, double iteration_ns)
 {
-    double ns = plain_ns(around, iteration_ns);
-    if (around->atomic)
-        return ns + around->atomic * ATOMIC_NS;
-    return fmax(ns, around->reads && around->writes ? UPDATE_NS : 0);
+    double missing = (double)around->missing_ns / (double)around->all_ns;
+    return fmax(around->least_ns, missing * iteration_ns);
+}
+
+/* The same without what shares, where it may be done without: of a few cycles, all but one piece.
+ */
+static double plain_ns(const struct surroundings *around, double iteration_ns)
+{
+    double ns = around->least_ns - around->atomic * ATOMIC_NS;
+    double missing = (double)around->missing_ns / (double)around->all_ns;
+    return fmax(fmax(ns, around->least_ns / LEAST_PARTS), missing * iteration_ns);
 }
 
 /* What would be left if instructions that share lines took as long as the others. */
@@ -197,13 +227,13 @@ static double sampled_part(const struct surroundings *around)
 static void times_without(const struct surroundings *around, double now_ns, bool is_false,
                           double then_ns[2])
 {
-    bool is_known = was_alone(around), is_counted = around->instructions > 0;
+    bool is_known = was_alone(around), is_counted = around->least_ns > 0;
     double best_ns =
         is_known ? around->alone.ns / (double)around->alone.iterations : fastest_ns(around);
     then_ns[0] = then_ns[1] = best_ns;
     /* Loops inside of it repeat its instructions: how often is not known, only what part is sampled
      * in others. */
-    if (!is_counted || best_ns > INNER_TIMES * INSTRUCTION_NS * around->instructions) {
+    if (!is_counted || best_ns > INNER_TIMES * around->least_ns) {
         if (!is_known)
             then_ns[1] = fmin(best_ns, sampled_part(around) * now_ns);
         return;
@@ -220,7 +250,6 @@ static void times_without(const struct surroundings *around, double now_ns, bool
 /* The part of the thread's time there that is lost, at least and at most. */
 static void lost_parts(const struct surroundings *around, bool is_false, double parts[2])
 {
-    double ordinary = (double)around->ordinary_ns / (double)around->all_ns;
     parts[0] = parts[1] = 1 - sampled_part(around);
     if (!around->paces.count) {
         /* How often it was done is not known, and in one piece it takes its time anyway. */
@@ -230,7 +259,7 @@ static void lost_parts(const struct surroundings *around, bool is_false, double 
     double now_ns = mean_ns(&around->paces), then_ns[2];
     times_without(around, now_ns, is_false, then_ns);
     for (int i = 0; i < 2; i++)
-        parts[i] = fmin(1 - then_ns[i] / now_ns, 1 - ordinary);
+        parts[i] = 1 - then_ns[i] / now_ns;
     parts[1] = fmax(parts[0], parts[1]);
 }
 
@@ -253,17 +282,23 @@ static void estimate_group(const struct costing *costing, const struct surroundi
 
 static void look_around(const struct costing *costing, uint32_t group, struct sharing *sharing)
 {
-    struct surroundings around = {
-        .group = group, .least = UINT64_MAX, .paces = VEC_OF(struct pace)};
+    struct surroundings around = {.group = group,
+                                  .least = UINT64_MAX,
+                                  .paces = VEC_OF(struct pace),
+                                  .widths = VEC_OF(struct access_width)};
     surround(costing, &around);
     for (size_t i = 0; around.shared_ns && i < trace__samples(costing->trace)->count; i++)
         if (costing->thread_of[i] != UINT32_MAX &&
             costing->group_of[costing->thread_of[i]] == group)
             add_sample(costing, i, &around);
+    VEC_EACH (width, &around.widths, struct access_width)
+        around.missing_ns += width->most - width->least > CACHE_BYTES ? width->ns : 0;
     if (around.shared_ns)
         estimate_group(costing, &around, sharing);
     vec__free(&around.paces);
     map__free(&around.seen);
+    vec__free(&around.widths);
+    map__free(&around.width_of);
 }
 
 /* ---- threads that do the same ---------------------------------------------------------------- */
@@ -307,11 +342,16 @@ void sharing__estimate(struct sharing *sharing, const struct trace *trace,
     VEC_EACH (access, &sharing->accesses, struct line_access) {
         uint64_t line = access->address & ~(uint64_t)(CACHE_LINE_BYTES - 1);
         map__put(&costing.lines, &line, sizeof line, 1);
+        for (uint64_t i = 0; i < 3; i++) {
+            uint64_t block = access->instruction / NEAR_BYTES + i - 1;
+            map__put(&costing.code, &block, sizeof block, 1);
+        }
     }
     for (uint32_t i = 0; i < threads; i++)
         if (costing.group_of[i] == i)
             look_around(&costing, i, sharing);
     map__free(&costing.lines);
+    map__free(&costing.code);
     free(costing.group_of);
     free(costing.near_ns);
 }
