@@ -5,7 +5,7 @@
  * and a tool that the user names (OMP_TOOL_LIBRARIES) is left to be one. What a program of gcc does
  * with libomp is told by the hooks of its calls already (is_told), and not a second time.
  *
- *     parallel_data   the region's number; 0: not told
+ *     parallel_data   the region's number, with SHORT if no wait is told of it; 0: not told
  *     task_data       of an implicit task whose body is open: that number, with MASTER of who
  *                     called the region; of an explicit one: its place and who made it (EXPLICIT)
  *
@@ -51,12 +51,19 @@ struct tool_start *ompt_start_tool(unsigned version, const char *runtime);
 
 #define EXPLICIT (1ull << 63)
 #define MASTER (1ull << 62)
+#define SHORT (1ull << 61)
+#define NUMBER_OF(value) ((value) & (SHORT - 1))
 #define MAKER_BITS 15 /* of its serial: one in 32,768 that is another may be taken for the same */
 #define MAKER_OF(data) ((data) >> 48 & ((1u << MAKER_BITS) - 1))
 
 static uint64_t *site_of(uint64_t number)
 {
     return &heurt_state.openmp.region_sites[number % OPENMP_LIVE_REGIONS];
+}
+
+static struct openmp_end *end_of(uint64_t number)
+{
+    return &heurt_state.openmp.region_ends[number % OPENMP_LIVE_REGIONS];
 }
 
 /* ---- regions --------------------------------------------------------------------------------- */
@@ -69,10 +76,14 @@ static void parallel_begin(union tool_data *task, const void *frame, union tool_
     parallel->value = 0;
     if (!thread || thread->openmp.is_told)
         return;
-    parallel->value = __atomic_add_fetch(&heurt_state.openmp.region_count, 1, __ATOMIC_RELAXED);
-    *site_of(parallel->value) = HEURT_SITE(site, 0);
+    uint64_t number = __atomic_add_fetch(&heurt_state.openmp.region_count, 1, __ATOMIC_RELAXED);
+    *site_of(number) = HEURT_SITE(site, 0);
     team__is_called(thread, (uintptr_t)site);
-    openmp__begin(thread, HEURT_SITE(site, 0), HEURT_OPENMP_REGION, parallel->value, threads);
+    uint64_t tick =
+        openmp__begin(thread, HEURT_SITE(site, 0), HEURT_OPENMP_REGION, number, threads);
+    end_of(number)->since = tick;
+    openmp__told(thread, tick);
+    parallel->value = number | (region__is_short((uintptr_t)site) ? SHORT : 0);
 }
 
 static void parallel_end(union tool_data *parallel, union tool_data *task, int flags,
@@ -83,15 +94,14 @@ static void parallel_end(union tool_data *parallel, union tool_data *task, int f
     if (!thread || !parallel->value)
         return;
     openmp__flush(thread);
-    openmp__end(thread, HEURT_SITE(site, 0), HEURT_OPENMP_REGION, 0, 0, 0);
+    bool is_alone = thread->openmp.is_alone;
+    uint64_t tick = is_alone ? openmp__tick_told(thread) : clock__tick();
+    thread->openmp.is_alone = false;
+    openmp__end_at(thread, HEURT_SITE(site, 0), HEURT_OPENMP_REGION, 0, 0, 0, tick);
+    region__took((uintptr_t)site, tick - end_of(NUMBER_OF(parallel->value))->since);
 }
 
 /* ---- the end of a region --------------------------------------------------------------------- */
-
-static struct openmp_end *end_of(uint64_t number)
-{
-    return &heurt_state.openmp.region_ends[number % OPENMP_LIVE_REGIONS];
-}
 
 /* By who called it. The others may look at any time: its number is there last. */
 static void ends(uint64_t number, struct thread *master)
@@ -107,8 +117,11 @@ static void ends(uint64_t number, struct thread *master)
  * meanwhile. */
 static void joins(struct thread *thread, uint64_t task)
 {
-    uint64_t number = task & ~MASTER;
+    uint64_t number = NUMBER_OF(task);
     if (!task || task & EXPLICIT || heurt_state.openmp.has_tasks)
+        return;
+    wait__is_told(thread, true);
+    if (task & SHORT)
         return;
     uint64_t site = HEURT_SITE(HEURT_SITE_ADDRESS(*site_of(number)), HEURT_BARRIER_OPENMP_REGION);
     event__end(thread, kernel__look(thread)); /* what is told so far is of its body */
@@ -116,16 +129,17 @@ static void joins(struct thread *thread, uint64_t task)
     event__write2(thread, HEURT_EVENT_BARRIER_WAIT, site, HEURT_SITE_ADDRESS(site));
     thread->openmp.joined = task;
     thread->openmp.joined_since = clock__tick();
-    wait__is_told(thread, true);
 }
 
 uint64_t openmp__end_tick(const struct thread *thread)
 {
     uint64_t number = thread->openmp.joined, since = thread->openmp.joined_since;
     const struct openmp_end *end = end_of(number);
-    if (number & MASTER || thread->docked ||
-        __atomic_load_n(&end->number, __ATOMIC_ACQUIRE) != number)
+    if (number & MASTER || thread->docked)
         return 0;
+    uint64_t ended = __atomic_load_n(&end->number, __ATOMIC_ACQUIRE);
+    if (ended != number) /* many have ended since, and when this one did nobody knows any more */
+        return ended > number ? since : 0;
     uint64_t tick = __atomic_load_n(&end->tick, __ATOMIC_RELAXED);
     return tick > since ? tick : since;
 }
@@ -149,15 +163,15 @@ void openmp__tell_end(struct thread *thread)
 }
 
 /* The wait that it is in is over: of who called the region that for its end; of another thread that
- * for the next one, unless many have ended since it began. */
+ * for the next one. */
 static void leaves(struct thread *thread)
 {
     uint64_t task = thread->openmp.joined, since = thread->openmp.joined_since;
+    wait__is_told(thread, thread->openmp.is_meeting && !heurt_state.openmp.has_tasks);
     if (!task)
         return;
-    wait__is_told(thread, false);
     if (task & MASTER)
-        ends(task & ~MASTER, thread);
+        ends(NUMBER_OF(task), thread);
     event__end(thread, kernel__look(thread)); /* of both waits */
     openmp__tell_end(thread);
     if (thread->docked)
@@ -171,24 +185,27 @@ static void leaves(struct thread *thread)
 
 static void body_begins(struct thread *thread, uint64_t number, uint64_t place)
 {
+    bool is_alone = place == 1;
     struct openmp_frame *frame = &thread->openmp.frame;
     openmp__flush(thread);
     frame->bodies++;
     frame->wait_ticks = frame->task_ticks = 0;
     frame->loop.site = 0;
-    openmp__begin(thread, *site_of(number), HEURT_OPENMP_BODY, number, place);
+    uint64_t tick = is_alone ? openmp__tick_told(thread) : clock__tick();
+    openmp__begin_at(thread, *site_of(number), HEURT_OPENMP_BODY, number, place, tick);
 }
 
 /* task: of the body; it is over, if it is not already. */
 static void body_ends(struct thread *thread, union tool_data *task)
 {
-    uint64_t number = task->value & ~MASTER;
-    if (!thread || !number || number & EXPLICIT)
+    uint64_t number = NUMBER_OF(task->value);
+    if (!thread || !task->value || task->value & EXPLICIT)
         return;
     task->value = 0;
     loop__end(thread);
     openmp__flush(thread);
-    openmp__end(thread, *site_of(number), HEURT_OPENMP_BODY, 0, 0, 0);
+    uint64_t tick = openmp__end(thread, *site_of(number), HEURT_OPENMP_BODY, 0, 0, 0);
+    openmp__told(thread, tick);
     thread->openmp.frame.bodies -= thread->openmp.frame.bodies > 0;
 }
 
@@ -206,7 +223,8 @@ static void implicit_task(int endpoint, union tool_data *parallel, union tool_da
     if (!thread || flags & TASK_INITIAL || !parallel || !parallel->value)
         return;
     task->value = parallel->value | (number == 0 ? MASTER : 0);
-    body_begins(thread, parallel->value, (uint64_t)number << 32 | threads);
+    thread->openmp.is_alone = threads == 1;
+    body_begins(thread, NUMBER_OF(parallel->value), (uint64_t)number << 32 | threads);
 }
 
 static void sync_region(int kind, int endpoint, union tool_data *parallel, union tool_data *task,

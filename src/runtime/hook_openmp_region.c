@@ -30,6 +30,7 @@ struct parallel_call {
     uint64_t since; /* the master's: when it called, or returned from the function */
     uint64_t *next; /* its place in the record then */
     bool is_long;   /* somebody had much to do (atomic) */
+    bool is_alone;  /* the master, in its team */
 };
 
 #define LONG_WORK_TICKS 200000
@@ -41,6 +42,22 @@ static struct openmp_region *region_of(uint64_t site)
 {
     uint64_t place = HEURT_SITE_ADDRESS(site) * 0x9e3779b97f4a7c15ull >> 32;
     return &heurt_state.openmp.regions[place & (OPENMP_SITES - 1)];
+}
+
+bool region__is_short(uint64_t site)
+{
+    uint32_t before = __atomic_load_n(&region_of(site)->ticks, __ATOMIC_RELAXED);
+    return before && before < SHORT_REGION_TICKS;
+}
+
+void region__took(uint64_t site, uint64_t ticks)
+{
+    struct openmp_region *region = region_of(site);
+    uint64_t before = __atomic_load_n(&region->ticks, __ATOMIC_RELAXED);
+    if (before && ticks > 2 * before) /* it may have waited for a CPU */
+        ticks = 2 * before;
+    __atomic_store_n(&region->ticks, ticks < UINT32_MAX ? ticks + !ticks : UINT32_MAX,
+                     __ATOMIC_RELAXED);
 }
 
 static void dock__leave(struct thread *thread)
@@ -94,8 +111,10 @@ static uint64_t tell_region(struct thread *thread, struct parallel *parallel, un
         return clock__tick();
     thread->openmp.is_told = true;
     parallel->number = __atomic_add_fetch(&heurt_state.openmp.region_count, 1, __ATOMIC_RELAXED);
-    return openmp__begin(thread, openmp__place(parallel->routine), HEURT_OPENMP_REGION,
-                         parallel->number, threads);
+    uint64_t tick = openmp__begin(thread, openmp__place(parallel->routine), HEURT_OPENMP_REGION,
+                                  parallel->number, threads);
+    openmp__told(thread, tick);
+    return tick;
 }
 
 /* parallel: its other members are set. threads: that are asked for. Returns when it begins. */
@@ -104,14 +123,14 @@ static uint64_t parallel__begin(struct parallel *parallel, unsigned threads)
     struct thread *thread = hook__thread();
     uint64_t site = parallel->site;
     struct openmp_region *region = region_of(site);
-    uint32_t before = __atomic_load_n(&region->ticks, __ATOMIC_RELAXED);
+    bool is_new = !__atomic_load_n(&region->ticks, __ATOMIC_RELAXED);
     team__is_called(thread, HEURT_SITE_ADDRESS(site));
     uint64_t since = tell_region(thread, parallel, threads);
-    if (!thread || (before && before < SHORT_REGION_TICKS) || heurt_state.openmp.has_tasks)
+    if (!thread || region__is_short(site) || heurt_state.openmp.has_tasks)
         return since;
     parallel->master = thread;
     thread->has_team = true;
-    if ((!before || __atomic_load_n(&region->distance, __ATOMIC_RELAXED)) &&
+    if ((is_new || __atomic_load_n(&region->distance, __ATOMIC_RELAXED)) &&
         !getenv("OMP_CANCELLATION"))
         parallel->meet = openmp__real(OPENMP_GOMP_barrier, (const void *)HEURT_SITE_ADDRESS(site));
     master__waits(parallel);
@@ -122,22 +141,20 @@ static uint64_t parallel__begin(struct parallel *parallel, unsigned threads)
 static uint64_t tell_region_end(const struct parallel *parallel)
 {
     struct thread *thread = parallel->number ? hook__thread() : NULL;
-    if (thread)
-        openmp__flush(thread);
-    return openmp__end(thread, openmp__place(parallel->routine), HEURT_OPENMP_REGION, 0, 0, 0);
+    if (!thread)
+        return clock__tick();
+    openmp__flush(thread);
+    uint64_t tick = parallel->call->is_alone ? openmp__tick_told(thread) : clock__tick();
+    return openmp__end_at(thread, openmp__place(parallel->routine), HEURT_OPENMP_REGION, 0, 0, 0,
+                          tick);
 }
 
 static void parallel__end(const struct parallel *parallel, uint64_t began)
 {
     struct openmp_region *region = region_of(parallel->site);
-    uint64_t before = __atomic_load_n(&region->ticks, __ATOMIC_RELAXED);
     uint32_t distance = __atomic_load_n(&region->distance, __ATOMIC_RELAXED);
     master__waited(parallel);
-    uint64_t ticks = tell_region_end(parallel) - began;
-    if (before && ticks > 2 * before) /* it may have waited for a CPU */
-        ticks = 2 * before;
-    __atomic_store_n(&region->ticks, ticks < UINT32_MAX ? ticks + !ticks : UINT32_MAX,
-                     __ATOMIC_RELAXED);
+    region__took(parallel->site, tell_region_end(parallel) - began);
     bool is_long = __atomic_load_n(&parallel->call->is_long, __ATOMIC_RELAXED);
     uint32_t then = is_long ? OFTEN_SHORT : distance ? distance - 1 : 0;
     if (then != distance)
@@ -176,8 +193,13 @@ static uint64_t body__begin(struct thread *thread, const struct parallel *parall
     thread->openmp.frame.bodies++;
     thread->openmp.frame.wait_ticks = thread->openmp.frame.task_ticks = 0;
     thread->openmp.frame.loop.site = 0;
-    uint64_t tick = openmp__begin(thread, openmp__place(parallel->routine), HEURT_OPENMP_BODY,
-                                  parallel->number, place_in_team(parallel));
+    uint64_t place = place_in_team(parallel);
+    bool is_alone = place == 1;
+    if (is_alone)
+        parallel->call->is_alone = true;
+    uint64_t tick = is_alone ? openmp__tick_told(thread) : clock__tick();
+    openmp__begin_at(thread, openmp__place(parallel->routine), HEURT_OPENMP_BODY, parallel->number,
+                     place, tick);
     if (parallel->loop)
         loop__begin(thread, openmp__place(parallel->routine), parallel->loop);
     return tick;
@@ -193,6 +215,7 @@ static uint64_t body__end(struct thread *thread, const struct parallel *parallel
     openmp__flush(thread);
     uint64_t tick =
         openmp__end(thread, openmp__place(parallel->routine), HEURT_OPENMP_BODY, 0, 0, 0);
+    openmp__told(thread, tick);
     thread->openmp.frame = *outer;
     return tick;
 }

@@ -225,10 +225,11 @@ static inline uint64_t openmp__place(void (*routine)(void *))
 /* ---- what is told ---------------------------------------------------------------------------- */
 
 /* thread: NULL: nothing is told. Both return the event's tick. */
-static inline uint64_t openmp__begin(struct thread *thread, uint64_t site, enum heurt_openmp what,
-                                     uint64_t a, uint64_t b)
+static inline uint64_t openmp__begin_at(struct thread *thread, uint64_t site,
+                                        enum heurt_openmp what, uint64_t a, uint64_t b,
+                                        uint64_t tick)
 {
-    uint64_t tick = clock__tick(), *at;
+    uint64_t *at;
     if (!thread || heurt_state.aggregates || !(at = event__claim(thread, 4)))
         return tick;
     at[1] = HEURT_SITE(HEURT_SITE_ADDRESS(site), what);
@@ -238,10 +239,16 @@ static inline uint64_t openmp__begin(struct thread *thread, uint64_t site, enum 
     return tick;
 }
 
-static inline uint64_t openmp__end(struct thread *thread, uint64_t site, enum heurt_openmp what,
-                                   uint64_t ticks, uint64_t a, uint64_t b)
+static inline uint64_t openmp__begin(struct thread *thread, uint64_t site, enum heurt_openmp what,
+                                     uint64_t a, uint64_t b)
 {
-    uint64_t tick = clock__tick(), *at;
+    return openmp__begin_at(thread, site, what, a, b, clock__tick());
+}
+
+static inline uint64_t openmp__end_at(struct thread *thread, uint64_t site, enum heurt_openmp what,
+                                      uint64_t ticks, uint64_t a, uint64_t b, uint64_t tick)
+{
+    uint64_t *at;
     if (!thread || heurt_state.aggregates || !(at = event__claim(thread, 5)))
         return tick;
     at[1] = HEURT_SITE(HEURT_SITE_ADDRESS(site), what);
@@ -251,6 +258,31 @@ static inline uint64_t openmp__end(struct thread *thread, uint64_t site, enum he
     event__publish(at, tick, HEURT_EVENT_OPENMP_END);
     return tick;
 }
+
+static inline uint64_t openmp__end(struct thread *thread, uint64_t site, enum heurt_openmp what,
+                                   uint64_t ticks, uint64_t a, uint64_t b)
+{
+    return openmp__end_at(thread, site, what, ticks, a, b, clock__tick());
+}
+
+/* In a team of one, a region and its body are told to begin at one time, and to end at one time:
+ * what the runtime takes in between is less than to read the clock twice more. Returns when either
+ * was told, if nothing was told since; else the tick now. */
+static inline void openmp__told(struct thread *thread, uint64_t tick)
+{
+    thread->openmp.last.tick = tick;
+    thread->openmp.last.next = thread->next;
+}
+
+static inline uint64_t openmp__tick_told(const struct thread *thread)
+{
+    return thread->openmp.last.next == thread->next ? thread->openmp.last.tick : clock__tick();
+}
+
+/* Whether the region that is called there was over so soon that its waits cost as much to tell as
+ * they take; and that it took so many ticks now. (hook_openmp_region.c) */
+bool region__is_short(uint64_t site);
+void region__took(uint64_t site, uint64_t ticks);
 
 /* Between two regions the other threads of a team wait for the next one, spinning first and then by
  * a futex: a condition that the one who calls regions signals. */

@@ -39,11 +39,16 @@ struct openmp_thread {
     } frame; /* of the body that it is in */
     struct openmp_sum sums[SUMS][SUM_PLACES];
     bool has_sums;
-    bool is_told;                  /* what it calls of libomp is told already (hook_ompt.c) */
-    bool is_meeting;               /* it is in a barrier that it has called */
-    uint64_t alloc_ticks;          /* that getting room for its next task took */
-    uint64_t making_site;          /* SITE of the call that makes a task; 0: it is in none */
-    uint32_t running_count;        /* of the countdowns' running tasks */
+    struct {
+        uint64_t tick;
+        const uint64_t *next; /* the thread's, when that was told */
+    } last;                   /* the begin of a region, or the end of a body, whichever came last */
+    bool is_told;             /* what it calls of libomp is told already (hook_ompt.c) */
+    bool is_alone;            /* in the team of libomp that it began a body in last */
+    bool is_meeting;          /* it is in a barrier that it has called */
+    uint64_t alloc_ticks;     /* that getting room for its next task took */
+    uint64_t making_site;     /* SITE of the call that makes a task; 0: it is in none */
+    uint32_t running_count;   /* of the countdowns' running tasks */
     uint64_t joined, joined_since; /* the region of libomp whose end it waits for; 0: none */
 };
 
@@ -59,6 +64,7 @@ struct openmp_site {
 };
 struct openmp_end { /* of a region of libomp (atomic) */
     uint64_t number, tick;
+    uint64_t since;  /* when the last one with such a number began */
     uint64_t master; /* who called it: a name */
 };
 struct openmp {
@@ -68,7 +74,7 @@ struct openmp {
     uint64_t region_count;                      /* (atomic) parallel regions that were told */
     struct openmp_end region_ends[OPENMP_LIVE_REGIONS]; /* by number: those that ended lately */
     struct openmp_region {
-        uint32_t ticks;      /* (atomic) that it took; 0: not run yet */
+        uint32_t ticks;      /* (atomic) that it took; 0: not run yet (region__took) */
         uint32_t distance;   /* (atomic) how often it has to be short to be taken for short */
     } regions[OPENMP_SITES]; /* parallel regions, by place */
     struct openmp_site sites[OPENMP_SITES]; /* those of runtimes that only a plugin sees */

@@ -195,6 +195,31 @@ nested_is_known() {
     nested_is_known
 }
 
+@test "who sits out many regions of libomp waits for the next one, not for the end of the last" {
+    cat >sits.c <<'END'
+#include <omp.h>
+static volatile double sink[64];
+static void work(long n) { for (long i = 0; i < n; i++) sink[omp_get_thread_num() * 8] += 1; }
+int main(void) {
+    for (int i = 0; i < 1502; i++) {
+#pragma omp parallel num_threads(i % 1501 ? 2 : 3)
+        work(3000);
+    }
+    return 0;
+}
+END
+    clang -g -O1 -fopenmp sits.c -o sits 2>clang.err || skip "no clang that has an OpenMP library"
+    record -o t --quiet --no-choice ./sits
+    heurt dump -i t
+    local third
+    third=$(awk '/body of a parallel region/ && /number=2 / { print $2; exit }' <<<"$output")
+    [ -n "$third" ]
+    # The first wait that it enters, at the end of region 1, is over before region 2 begins.
+    awk -v third="$third" '/begin .parallel region/ && / region=2 / { second = $1 }
+        /leave barrier wait/ && $2 == third && !left { left = $1 }
+        END { exit !(left && second && left <= second) }' <<<"$output"
+}
+
 @test "a loop that is cancelled ends as without heurt" {
     if is_of_gcc; then # alone, too, libomp 14 waits forever at the barrier that follows such a loop
         OMP_CANCELLATION=true record_part cancel

@@ -295,19 +295,31 @@ static const struct task_construct *small_tasks(const struct openmp_use *use)
     return NULL;
 }
 
-/* Then its work, without making tasks, is all that its threads do. */
+/* Its work without making tasks, but no less than what the tasks themselves do, is then all that
+ * its threads do. What others take of the CPUs is no gain; of the rest it takes its part. */
+static uint64_t saved_by_larger_tasks(const struct openmp_use *use,
+                                      const struct parallel_region *region)
+{
+    const struct team_counts *counts = &region->counts;
+    uint64_t work = less(region->times.work_ns, counts->made_ns), own = region->ns;
+    work = counts->task_work_ns > work ? counts->task_work_ns : work;
+    if (region->threads && region->threads <= use->cpus)
+        own = less(own, region->times.no_cpu_ns / region->threads);
+    double saved = (double)less(own, work / at_once(use, region));
+    return own ? (uint64_t)(saved * (double)region->ns / (double)own) : 0;
+}
+
 static void look_at_tasks(struct hint_search *self, const struct parallel_region *region)
 {
     const struct task_construct *tasks = small_tasks(self->use);
     struct openmp_hint hint = of_region(region, HINT_LARGER_TASKS);
     if (!tasks || !region->counts.tasks || region->is_nested)
         return;
-    uint64_t work = less(region->times.work_ns, region->counts.made_ns);
     uint64_t each = tasks->ns / tasks->count;
     hint.site = tasks->site;
     hint.figure = (double)each;
     hint.n = each ? (TASK_AIM * self->use->task_cost_ns + each - 1) / each : 0;
-    hint.saved_ns = less(region->ns, work / at_once(self->use, region));
+    hint.saved_ns = saved_by_larger_tasks(self->use, region);
     if (hint.n > 1)
         add(self, hint);
 }

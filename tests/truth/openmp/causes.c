@@ -437,7 +437,7 @@ static void critical_wait(double outside, double inside, int rounds)
 
 static void critical(void)
 {
-    critical_wait(fixed ? 3900 : 300, fixed ? 100 : 2700, 15);
+    critical_wait(fixed ? 3900 : 300, fixed ? 100 : 3700, 15);
 }
 
 static void critical_half(void)
@@ -529,7 +529,7 @@ static void doacross(void)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-enum { SMALL_TASKS = 200000, TASKS_AS_ONE = 50 };
+enum { SMALL_TASKS = 400000, TASKS_AS_ONE = 50 };
 
 /* us: 0: hardly anything. */
 static void tasks_of(int count, double us)
@@ -542,7 +542,7 @@ static void tasks_of(int count, double us)
             if (us > 0)
                 work(us);
             else
-                for (volatile long j = 0; j < (fixed ? 20 * TASKS_AS_ONE : 20); j++)
+                for (volatile long j = 0; j < (fixed ? 300 * TASKS_AS_ONE : 300); j++)
                     continue;
         }
     }

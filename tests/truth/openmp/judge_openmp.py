@@ -20,7 +20,7 @@ PARTS = ["skew", "triangle", "coarse", "few", "phases", "loops", "one_heavy", "e
          "critical_sum", "lock_storm", "ordered", "doacross", "tiny_tasks", "large_tasks", "chain", "nested",
          "cancelled"]
 GAINS = ["skew", "triangle", "coarse", "few", "phases", "loops", "sections", "one_heavy", "explicit_barrier"]
-BY_WALL = ["tiny_tasks", "critical_sum"]  # what they gain is no work: a busy machine tells nothing of them
+BY_WALL = ["tiny_tasks", "critical_sum", "critical", "short_regions"]  # what they gain is no work: a busy machine tells nothing of them
 COMPILERS = {"gcc": ["gcc"], "clang": ["clang"]}
 EVERY = ["critical_sum", "lock_storm"]  # else so many locks are sampled, and their number is an estimate
 POINTS_MOST, MEDIAN_MOST, WORST_MOST = 3.0, 0.1, 0.25
