@@ -1,7 +1,7 @@
 #include "cmd/sweep_evidence.h"
 
+#include "analysis/events/activity.h"
 #include "analysis/openmp/openmp.h"
-#include "analysis/timeline/activity.h"
 #include "analysis/timeline/wall_ledger.h"
 #include "base/memory.h"
 #include "base/text.h"

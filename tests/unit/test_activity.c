@@ -1,6 +1,6 @@
 /* How many threads are on a CPU at a time, of switches that are known. Ticks are ns; traces begin
  * at 1000. */
-#include "analysis/timeline/activity.h"
+#include "analysis/events/activity.h"
 
 #include "analysis/analysis.h"
 #include "scene.h"

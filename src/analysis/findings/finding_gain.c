@@ -1,5 +1,5 @@
+#include "analysis/events/activity.h"
 #include "analysis/findings/internal.h"
-#include "analysis/timeline/activity.h"
 #include "base/memory.h"
 
 #include <math.h>

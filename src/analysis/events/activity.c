@@ -1,4 +1,4 @@
-#include "analysis/timeline/activity.h"
+#include "analysis/events/activity.h"
 
 #include "analysis/analysis.h"
 #include "analysis/events/time_off_cpu.h"

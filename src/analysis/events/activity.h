@@ -8,8 +8,8 @@
  * Threads of which the kernel told nothing are not in it; if it told of none, there is no result.
  * One walk by threads; memory: 32 bytes a switch. Who needs it only now and then has a function
  * that walks over what is not of functions, thread by thread. */
-#ifndef HEURT_ANALYSIS_TIMELINE_ACTIVITY_H
-#define HEURT_ANALYSIS_TIMELINE_ACTIVITY_H
+#ifndef HEURT_ANALYSIS_EVENTS_ACTIVITY_H
+#define HEURT_ANALYSIS_EVENTS_ACTIVITY_H
 
 #include <stdint.h>
 
