@@ -276,6 +276,7 @@ static void stages_are_workers_however_little_they_do(void **state)
     assert_true(first->is_assumed);
     assert_int_equal(first->classes.count, 2);
     assert_int_equal(findings->working_threads, 3);
+    assert_int_equal(first->stage_and_1, 1 + 1);
     assert_true(first->wall_gain[0] < 1.96 && first->wall_gain[1] > 1.9);
     findings__free(findings);
 }

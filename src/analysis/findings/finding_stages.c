@@ -146,10 +146,24 @@ static double gain_of_second(const struct finder *finder, uint32_t slowest, cons
     return least_ns && least_ns < wall_ns ? (double)wall_ns / (double)least_ns : 1;
 }
 
-double stages__gain(const struct finder *finder, const struct finding *finding,
-                    const uint64_t *lost)
+/* Most of what is waited there is for it alone. */
+static bool is_all_for(const struct finder *finder, const struct finding *finding, uint32_t thread)
+{
+    uint64_t for_ns = 0, all_ns = 0;
+    VEC_EACH (place, &finding->classes, uint32_t) {
+        const struct profile_class *class = profile_class_at(finder->profile, *place);
+        for_ns += ended_by(class, thread);
+        all_ns += class->sum_ns;
+    }
+    return is_most(for_ns, all_ns);
+}
+
+double stages__gain(const struct finder *finder, struct finding *finding, const uint64_t *lost)
 {
     uint32_t slowest =
         is_mostly_lost(finder, lost) ? slowest_stage(finder, finding, lost) : UINT32_MAX;
-    return slowest == UINT32_MAX ? 1 : gain_of_second(finder, slowest, lost);
+    if (slowest == UINT32_MAX)
+        return 1;
+    finding->stage_and_1 = is_all_for(finder, finding, slowest) ? slowest + 1 : 0;
+    return gain_of_second(finder, slowest, lost);
 }

@@ -118,14 +118,16 @@ struct finding {
     uint32_t objects;
     const struct sharing *sharing;      /* FALSE_SHARING, TRUE_SHARING; else NULL */
     const struct remote_object *remote; /* REMOTE_MEMORY; else NULL */
-    uint32_t thread;    /* IMBALANCE: the last one: index into trace__threads; else UINT32_MAX */
-    bool is_effect;     /* a wait for answers which that of another finding makes late */
-    bool is_in_answers; /* others wait longer for answers because of it */
-    double slower;      /* OVERLAP: so many times as long as undisturbed; else 0 */
-    double own_gain;    /* CPU: of the gain, what would come from the run's own other threads */
-    uint64_t lost_ns;   /* Σ over threads that had work */
-    uint64_t error_ns;  /* of it, where it was sampled */
-    uint64_t beside_ns; /* of it, of locks: no wait, but what is slower while others take it */
+    uint32_t thread;      /* IMBALANCE: the last one: index into trace__threads; else UINT32_MAX */
+    uint32_t stage_and_1; /* CONDITION, SEMAPHORE: the others of a pipeline wait for that thread,
+                             which works all the time: likewise; 0: there is none */
+    bool is_effect;       /* a wait for answers which that of another finding makes late */
+    bool is_in_answers;   /* others wait longer for answers because of it */
+    double slower;        /* OVERLAP: so many times as long as undisturbed; else 0 */
+    double own_gain;      /* CPU: of the gain, what would come from the run's own other threads */
+    uint64_t lost_ns;     /* Σ over threads that had work */
+    uint64_t error_ns;    /* of it, where it was sampled */
+    uint64_t beside_ns;   /* of it, of locks: no wait, but what is slower while others take it */
     /* Where threads are aside (format/reader.h), all that is above, but the thread, is of the
      * others, and what follows of all: what a replay takes away; none: it cannot. */
     struct vec removed; /* uint32_t: places in profile->classes */

@@ -159,10 +159,9 @@ uint32_t *handovers__find(const struct finder *finder);
 /* Makes the waits for a stage that works all the time partners (by class), and those who wait there
  * workers, however little they do. */
 void stages__find(struct finder *finder, uint32_t *partner);
-/* What a second thread for the slowest stage would gain; 1: none of them works all the time. lost:
- * by thread. */
-double stages__gain(const struct finder *finder, const struct finding *finding,
-                    const uint64_t *lost);
+/* Sets which thread is the slowest stage, if one works all the time. What a second thread for it
+ * would gain; 1: there is none. lost: by thread. */
+double stages__gain(const struct finder *finder, struct finding *finding, const uint64_t *lost);
 
 /* ---- finding_herd.c ----------------------------------------------------------------------------
  */

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "present/memory/sharing_words.h"
 #include "present/openmp/openmp_screens.h"
+#include "present/report/report_parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -298,11 +299,30 @@ static char *how_it_lies(const struct report *report, const struct finding *find
     return text;
 }
 
+/* By the role of that thread, and the file and line where it starts. */
+static char *for_stage(const struct report *report, uint32_t thread)
+{
+    const struct findings *findings = report->findings;
+    const struct role *role = VEC_AT(&findings->roles, struct role, findings->roles_of[thread]);
+    char *name = role__bare_name(role), *text;
+    if (!name)
+        text = memory__text(", for a thread that works all the time");
+    else if (role->start && role->start->file && !role->is_main)
+        text = memory__format(", for the slowest stage: %s %s:%" PRIu32, name,
+                              path__name(role->start->file), role->start->line);
+    else
+        text = memory__format(", for the slowest stage: %s", name);
+    free(name);
+    return text;
+}
+
 static char *by_whom(const struct report *report, const struct finding *finding)
 {
     struct finding_by by;
     if (finding->remote)
         return how_it_lies(report, finding);
+    if (finding->stage_and_1)
+        return for_stage(report, finding->stage_and_1 - 1);
     char unknown[32], *uneven = uneven_part(report, finding);
     if (*uneven) {
         char *text = memory__format(", where %s", uneven);
@@ -555,6 +575,11 @@ const char *const *finding__tries(const struct report *report, const struct find
         "fewer of these operations, or nonblocking ones with work before they are waited for"};
     static const char *const of_next_region[TRIES_MOST] = {
         "let the other threads work between regions, too", "fewer and larger regions"};
+    static const char *const of_stage[TRIES_MOST] = {
+        "a second thread for the slowest stage, or less work in it",
+        "divide its work: a stage more", "hand over several items at a time"};
+    if (finding->stage_and_1)
+        return of_stage;
     if (region_of(report, finding))
         return of_region;
     if (waits_for_regions(report, finding))
