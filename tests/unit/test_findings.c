@@ -767,6 +767,7 @@ static void who_waits_for_what_is_made_once_works(void **state)
     struct findings *findings = find(scene, "make", "__cxa_guard_acquire");
     assert_int_equal(findings->working_threads, 2);
     assert_int_equal(finding_at(findings, 0)->category, FINDING_LATCH);
+    assert_true(finding_at(findings, 0)->is_once);
     assert_true(finding_at(findings, 0)->ranked);
     findings__free(findings);
 }

@@ -180,6 +180,7 @@ static void take(struct finder *finder, struct finding *finding, struct candidat
         finding->has_object = true;
         finding->is_gil = finding->category == FINDING_LOCK &&
                           program_frame__takes_gil(finder->symbols, &class->what);
+        finding->is_once = finding->category == FINDING_LATCH && class__is_once(finder, class);
         finding->is_ordered = finding->category == FINDING_LOCK &&
                               strcmp(class->what.at.function, ORDERED_SECTION) == 0;
     }

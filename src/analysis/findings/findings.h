@@ -138,6 +138,7 @@ struct finding {
     double wall_gain[2];        /* at least, at most; 1, 1: none */
     uint64_t wall_without_ns;   /* what the run would take with the middle of that */
     bool is_gil;                /* LOCK: CPython's */
+    bool is_once;               /* LATCH: who comes first makes what all wait for */
     bool is_ordered;            /* LOCK: an ordered section of OpenMP's: who is not next waits */
     double in_vain;             /* CONDITION: that part of those that are woken find nothing, most
                                    of them; 0: it is not so */

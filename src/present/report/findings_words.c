@@ -229,6 +229,8 @@ static const char *doing_of(const struct report *report, const struct finding *f
         return "Threads are woken for nothing, and wait again";
     if (finding->is_ordered)
         return "Threads wait for their turn at an ordered section";
+    if (finding->is_once)
+        return "Threads wait until one has initialized what all need";
     if (finding->is_on_cpu)
         return finding->category == FINDING_DISK
                    ? "Calls that read or write files take time, in the system"
@@ -564,6 +566,9 @@ const char *const *finding__tries(const struct report *report, const struct find
         "take work out of the ordered part",
         "collect results in an array, and write them in order after the loop",
         "another chunk in schedule(static, N)"};
+    static const char *const of_once[TRIES_MOST] = {
+        "initialize it before the threads start, while something else goes on",
+        "divide the initialization among the threads that wait for it"};
     static const char *const of_forked[TRIES_MOST] = {
         "fewer processes, each for more of the work: a forked one copies each page that it writes",
         "write less of what the parent had (free it, or collect garbage, before forking)"};
@@ -590,6 +595,8 @@ const char *const *finding__tries(const struct report *report, const struct find
         return of_gil;
     if (finding->is_ordered)
         return of_ordered;
+    if (finding->is_once)
+        return of_once;
     if (finding->is_of_forked)
         return of_forked;
     return finding->join_order ? of_orders[finding->join_order]
