@@ -53,7 +53,8 @@ static inline uint64_t site__of(const void *address)
  */
 static inline void *next__of(const void *address, enum mpi_function function)
 {
-    bool is_passed_by = HEURT_MPI_LIBRARY == HEURT_MESSAGE_OPEN_MPI && fortran__calls(address);
+    enum heurt_message_library library = HEURT_MPI_LIBRARY;
+    bool is_passed_by = library == HEURT_MESSAGE_OPEN_MPI && fortran__calls(address);
     return (is_passed_by ? heurt_mpi_last : heurt_mpi_next)[function];
 }
 #define NEXT(name) ((__typeof__(&MPI_##name))next__of(__builtin_return_address(0), F_##name))
