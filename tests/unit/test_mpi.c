@@ -162,6 +162,44 @@ static void chains(void **state)
     assert_int_equal(mpi_use__latest(use)->rank, 2);
 }
 
+/* Rank 2 is late, 1 waits for it and is late for rank 0 by that; in the next turn rank 0 waits for
+ * 1 while that one works as always: rank 2's delay, too. */
+static void delay_arrives_later(void **state)
+{
+    struct scene *scene = *state;
+    begin(scene);
+    sends(scene, 1, 2000, 2010, 0, 5, 1);
+    receives(scene, 0, 2100, 2120, 1, 1, 5, 1);
+    receives(scene, 1, 2010, 3520, 1, 2, 5, 1); /* 1,490 */
+    sends(scene, 2, 3500, 3510, 1, 5, 1);
+    sends(scene, 1, 4520, 4530, 0, 5, 1);
+    receives(scene, 0, 3120, 4540, 2, 1, 5, 1); /* 1,400: 1 works in 1,000 of these */
+    end(scene);
+    assert_int_equal(rank_at(0)->waited_ns, 1400);
+    assert_int_equal(rank_at(1)->waited_ns, 1490);
+    assert_int_equal(rank_at(2)->delay_ns, 1490 + 1400);
+    assert_int_equal(rank_at(1)->delay_ns, 0);
+}
+
+/* Each works when the other has: nobody is late, but their turns are their own. */
+static void turns(void **state)
+{
+    struct scene *scene = *state;
+    begin(scene);
+    for (uint64_t turn = 0, tick = 2000; turn < 6; turn++, tick += 500) {
+        uint32_t from = turn % 2, to = 1 - from;
+        if (turn)
+            sends(scene, from, tick, tick + 10, to, 5, 1);
+        receives(scene, from, tick + 10, tick + 510, (uint32_t)turn + 1, to, 5, 1);
+    }
+    end(scene);
+    /* The first wait is from 2,010 to 2,500, all others of 490. */
+    assert_int_equal(rank_at(0)->waited_ns + rank_at(1)->waited_ns, 5 * 490);
+    assert_int_equal(rank_at(2)->delay_ns, 0);
+    assert_in_range(rank_at(0)->delay_ns, 2 * 450, 2 * 490);
+    assert_in_range(rank_at(1)->delay_ns, 3 * 450, 3 * 490);
+}
+
 /* Two messages with one tag, awaited before they come in the order of posting, whatever is waited
  * for first; one from any. */
 static void order_of_posting(void **state)
@@ -354,11 +392,74 @@ static void random_step(struct scene *scene, uint64_t *ticks, uint64_t *chance)
     }
 }
 
+/* The tables of so many processes are the same as of one. free() what it returns. */
+static void *same_tables(const struct scene *scene, size_t *size)
+{
+    static const uint32_t counts[] = {1, 2, 3, 7, 12};
+    size_t other_size;
+    void *whole = tables_of(scene, 1, 1u << 20, size);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        void *parts = tables_of(scene, counts[i], 7, &other_size);
+        assert_int_equal(other_size, *size);
+        assert_memory_equal(parts, whole, *size);
+        free(parts);
+    }
+    return whole;
+}
+
+/* Neighbours in a ring exchange messages, 60 times. All work about as long, but for one: its delay
+ * runs from neighbour to neighbour, and at the front others wait for who is as fast as always. */
+static void ring(void **state)
+{
+    struct scene *scene = *state;
+    uint64_t ticks[MANY], sent_at[MANY], chance = 7, delayed = 0, waited = 0;
+    const uint32_t late = 4;
+    size_t size;
+    begin_of(scene, MANY);
+    for (uint32_t rank = 0; rank < MANY; rank++)
+        ticks[rank] = 1100;
+    for (uint32_t turn = 0, request = 1; turn < 60; turn++, request += 2) {
+        for (uint32_t rank = 0; rank < MANY; rank++) {
+            uint32_t left = (rank + MANY - 1) % MANY, right = (rank + 1) % MANY;
+            sent_at[rank] = ticks[rank] += 1000 + chance__below(&chance, 10) + 500 * (rank == late);
+            enter(scene, rank, ticks[rank], HEURT_CALL_IRECV, 0x6000);
+            awaited(scene, rank, ticks[rank], request, left, 5);
+            awaited(scene, rank, ticks[rank], request + 1, right, 5);
+            leave(scene, rank, ticks[rank]);
+            sends(scene, rank, ticks[rank], ticks[rank], left, 5, 1);
+            sends(scene, rank, ticks[rank], ticks[rank], right, 5, 1);
+            enter(scene, rank, ticks[rank], HEURT_CALL_WAITALL, 0x6010);
+        }
+        for (uint32_t rank = 0; rank < MANY; rank++) {
+            uint32_t left = (rank + MANY - 1) % MANY, right = (rank + 1) % MANY;
+            for (uint32_t side = 0; side < 2; side++) {
+                uint64_t sent = sent_at[side ? right : left];
+                ticks[rank] = sent > ticks[rank] ? sent : ticks[rank];
+            }
+            ticks[rank] += 20;
+            done(scene, rank, ticks[rank], request, left, 5, 1);
+            done(scene, rank, ticks[rank], request + 1, right, 5, 1);
+            leave(scene, rank, ticks[rank]);
+        }
+    }
+    for (uint32_t rank = 0; rank < MANY; rank++)
+        scene__end(scene, rank, 2000000);
+    analyse(scene);
+    for (uint32_t rank = 0; rank < MANY; rank++) {
+        delayed += rank_at(rank)->delay_ns;
+        waited += rank_at(rank)->waited_ns;
+    }
+    assert_true(waited > 60 * 500 * (MANY - 1) / 2);
+    assert_true(delayed <= waited && delayed * 100 >= waited * 95);
+    assert_true(rank_at(late)->delay_ns * 100 >= waited * 95);
+    free(same_tables(scene, &size));
+}
+
 static void any_number_of_processes(void **state)
 {
     struct scene *scene = *state;
     uint64_t ticks[MANY], chance = 20;
-    size_t size, other_size;
+    size_t size;
     begin_of(scene, MANY);
     for (uint32_t i = 0; i < MANY; i++)
         ticks[i] = 2000;
@@ -367,16 +468,9 @@ static void any_number_of_processes(void **state)
     for (uint32_t rank = 0; rank < MANY; rank++)
         scene__end(scene, rank, 2000000);
     analyse(scene);
-    void *whole = tables_of(scene, 1, 1u << 20, &size);
+    void *whole = same_tables(scene, &size);
     assert_true(use->matched > 100 && use->whole_operations > 50);
     assert_true(mpi_use__latest(use)->delay_ns > 1000);
-    static const uint32_t counts[] = {1, 2, 3, 7, 12};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        void *parts = tables_of(scene, counts[i], 7, &other_size);
-        assert_int_equal(other_size, size);
-        assert_memory_equal(parts, whole, size);
-        free(parts);
-    }
     struct mpi_use *again = mpi_use__of_bytes(whole, size, scene->trace);
     assert_non_null(again);
     assert_int_equal(again->matched, use->matched);
@@ -390,10 +484,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(late_ranks, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(chains, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(delay_arrives_later, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(turns, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(order_of_posting, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(wrong_order, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(operations, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(parts_missing, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(ring, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(any_number_of_processes, scene__setup, scene__teardown),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,8 +11,9 @@
  *
  *     life = in MPI + work + wanted a CPU + blocked        in MPI = waits for others + the rest
  *
- * A wait's end is another rank's call: what that rank did meanwhile outside of MPI is a delay of
- * its own making; while it waited itself, the delay is of whom it waited for.
+ * A wait's end is another rank's call: what that rank did outside of MPI since the two met last,
+ * beyond what the waiting one did, is a delay of its own making; while it waited itself, the delay
+ * is of whom it waited for.
  *
  * One walk by threads; memory: 40 bytes a call and as many a message sent, received, or collective
  * operation come to; time: that of sorting each rank's. Several processes may do it side by side
@@ -53,7 +54,7 @@ struct mpi_rank {
     uint64_t life_ns, mpi_ns, work_ns, no_cpu_ns, blocked_ns;
     uint64_t waited_ns, wait_ns[MPI_WAITS];
     uint64_t calls, sent, sent_bytes, received, received_bytes, collectives;
-    /* Others waited for it while it was outside of MPI: in all, and what it did then. */
+    /* Others waited for it because it was outside of MPI: in all, and what it did then. */
     uint64_t delay_ns, delay_work_ns, delay_no_cpu_ns, delay_blocked_ns;
 };
 
