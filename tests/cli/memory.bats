@@ -304,6 +304,14 @@ calls_that_share() {
     [ "$("$JSON_GET" data 'report.long_functions[].time_ns')" = "$("$JSON_GET" once.json 'long_functions[].time_ns')" ]
 }
 
+@test "what was allocated before a fork has its place in the child, too" {
+    record forked
+    "$HEURT" memory -i forked --json >forked.json
+    # One object a process, both used by threads.
+    [ "$("$JSON_GET" forked.json 'objects[].title' | grep -c 'made at memory_known.c:')" = 2 ]
+    ! "$JSON_GET" forked.json 'objects[].title' | grep 'made at 0x' || false
+}
+
 @test "a flow tells in which recorded calls threads were, and what they started in" {
     "$HEURT" record --quiet -f main -o within "$PROGRAMS/memory_known" handed >out
     local main
