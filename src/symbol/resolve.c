@@ -520,6 +520,31 @@ static void ask_made_type(struct resolver *resolver, uint32_t process,
         symbols__ask_made_type(resolver->symbols, process, frames[i]);
 }
 
+/* In a forked process, what was allocated before the fork is the parent's call. */
+static void add_inherited_site(struct resolver *resolver, const struct heurt_sample *sample,
+                               uint32_t index)
+{
+    const struct trace_thread *thread = trace__thread_at(resolver->trace, index);
+    uint64_t tick = sample__tick(resolver->trace, sample);
+    const struct allocation *allocation =
+        allocations__at(resolver->allocations, thread->process, sample->address, tick);
+    if (allocation)
+        add_address(resolver, thread->process, allocation->site, tick, ADDRESS_CALL);
+}
+
+static void add_inherited_sites(struct resolver *resolver)
+{
+    if (trace__processes(resolver->trace)->count < 2)
+        return;
+    struct sample_threads *known = sample_threads__new(resolver->trace);
+    VEC_EACH (sample, trace__samples(resolver->trace), const struct heurt_sample) {
+        uint32_t thread = sample->address ? sample_threads__of(known, sample) : UINT32_MAX;
+        if (thread != UINT32_MAX)
+            add_inherited_site(resolver, sample, thread);
+    }
+    sample_threads__free(known);
+}
+
 /* Where objects were allocated that samples found threads at; of what they are only where threads
  * share them, since types are dear to find. */
 static void add_sampled_objects(struct resolver *resolver)
@@ -532,6 +557,7 @@ static void add_sampled_objects(struct resolver *resolver)
         if (shared[allocation->number])
             ask_made_type(resolver, serial_of(resolver, thread), allocation);
     }
+    add_inherited_sites(resolver);
     free(shared);
 }
 

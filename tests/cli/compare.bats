@@ -107,6 +107,7 @@ value() { # FILE PATH
     says 3 'failed: barrier: ' compare a b --fail-if 'barrier > -10 s'
     says 2 "no row of any run is 'lokc'" compare a b --fail-if 'lokc > 1 %'
     says 0 'passed: semaphore: +0.0 %' compare a b --fail-if 'semaphore > +1 %' # none was waited for: there was no change
+    says 0 'passed: remote memory: +0.0 %' compare a b --fail-if 'remote memory > +1 %'
     says 2 'expected a number at the end' compare a b --fail-if 'wall > +'
     says 2 'compared with a part' compare a b --fail-if 'wall > 2 x'
 }

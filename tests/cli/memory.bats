@@ -304,6 +304,26 @@ calls_that_share() {
     [ "$("$JSON_GET" data 'report.long_functions[].time_ns')" = "$("$JSON_GET" once.json 'long_functions[].time_ns')" ]
 }
 
+@test "what was allocated before a fork has its place in the child, too" {
+    record forked
+    "$HEURT" memory -i forked --json >forked.json
+    # One object a process, both used by threads.
+    [ "$("$JSON_GET" forked.json 'objects[].title' | grep -c 'made at memory_known.c:')" = 2 ]
+    ! "$JSON_GET" forked.json 'objects[].title' | grep 'made at 0x' || false
+}
+
+@test "a flow tells in which recorded calls threads were, and what they started in" {
+    "$HEURT" record --quiet -f main -o within "$PROGRAMS/memory_known" handed >out
+    local main
+    "$HEURT" memory -i within --json >within.json
+    "$HEURT" memory -i within --flow "object=$(counted within.json)" --csv >flow.csv
+    main=$("$JSON_GET" within.json "objects[$(object within.json 'made at memory_known.c')].first_tid")
+    awk -F, -v main="$main" 'NR > 1 { rows++; bad += $NF != ($4 == main ? "main" : "work") }
+        END { exit !rows || bad }' flow.csv
+    "$HEURT" memory -i within --flow thread=1 --width 160 >flow
+    grep -q 'count memory_known.c:[0-9]* within work$' flow
+}
+
 @test "views that cannot be are refused with a sentence" {
     run --separate-stderr "$HEURT" memory -i packed --lines --pages
     [ "$status" -eq 2 ]

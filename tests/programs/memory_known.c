@@ -4,7 +4,8 @@
  * them ("reused"); or such counters in static data ("fixed"; "named" and "oddly-named"
  * with a name of their own). "handed": the first thread counts
  * there before both do. "own": they lie in memory that the program got by itself. "many": blocks of
- * 100 bytes and of 5,000, 3,000,000 and 20,000 of them, and nothing else. */
+ * 100 bytes and of 5,000, 3,000,000 and 20,000 of them, and nothing else. "forked": a child counts
+ * at them as well. */
 #include <heurt.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { ROUNDS = 60000000, WORDS = 512 };
@@ -88,6 +90,7 @@ int main(int argc, char **argv)
         limits[i] = (uint64_t)i;
     if (strcmp(how, "handed") == 0)
         count(&((struct tally *)(void *)tallies)->hits, limits);
+    bool is_forked = strcmp(how, "forked") == 0, is_child = is_forked && fork() == 0;
     for (intptr_t i = 0; i < 2; i++) {
         work_of[i].hits = &((struct tally *)(void *)(tallies + (size_t)i * apart))->hits;
         work_of[i].table = limits;
@@ -98,5 +101,7 @@ int main(int argc, char **argv)
     printf("%llu\n", (unsigned long long)*work_of[0].hits);
     if (tallies != (char *)fixed && strcmp(how, "own") != 0)
         free(tallies);
+    if (is_forked && !is_child)
+        wait(NULL);
     return 0;
 }

@@ -29,11 +29,12 @@ static void put_sample(struct scene *scene, uint32_t thread, uint64_t ms, uint64
                      0);
 }
 
-static struct memory_use *find(struct scene *scene)
+/* Threads from first on have no other events. */
+static struct memory_use *find_in(struct scene *scene, uint32_t first)
 {
     void *use = NULL;
     struct error error;
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = first; i < 2; i++) {
         scene__start(scene, i, 1000);
         scene__end(scene, i, 1000 + 1000 * MS);
     }
@@ -45,6 +46,11 @@ static struct memory_use *find(struct scene *scene)
                      0);
     assert_non_null(use);
     return use;
+}
+
+static struct memory_use *find(struct scene *scene)
+{
+    return find_in(scene, 0);
 }
 
 static const struct memory_choice every = {MEMORY_EVERY, MEMORY_EVERY};
@@ -164,12 +170,12 @@ static void slices_that_are_alike_are_one(void **state)
     for (uint64_t ms = 60; ms < 120; ms++)
         put_sample(scene, 1, ms, LINE, HEURT_ACCESS_READ);
     struct memory_use *use = find(scene);
-    struct vec rows = memory_flow__of(scene->trace, scene->symbols, use, every, 12);
-    assert_int_equal(rows.count, 12);
-    memory_flow__join(scene->trace, scene->symbols, &rows);
-    assert_int_equal(rows.count, 2);
-    const struct flow_row *first = VEC_AT(&rows, struct flow_row, 0),
-                          *second = VEC_AT(&rows, struct flow_row, 1);
+    struct memory_flow flow = memory_flow__of(scene->trace, scene->symbols, use, every, 12);
+    assert_int_equal(flow.rows.count, 12);
+    memory_flow__join(scene->trace, scene->symbols, &flow);
+    assert_int_equal(flow.rows.count, 2);
+    const struct flow_row *first = VEC_AT(&flow.rows, struct flow_row, 0),
+                          *second = VEC_AT(&flow.rows, struct flow_row, 1);
     assert_int_equal(first->thread, 0);
     assert_int_equal(first->ns, 60 * MS);
     assert_int_equal(first->written_ns, 60 * MS);
@@ -177,7 +183,7 @@ static void slices_that_are_alike_are_one(void **state)
     assert_int_equal(second->ns, 60 * MS);
     assert_int_equal(second->written_ns, 0);
     assert_int_equal(first->to_ns, second->from_ns);
-    vec__free(&rows);
+    memory_flow__free(&flow);
     memory_analysis.free(use);
 }
 
@@ -188,11 +194,51 @@ static void slices_with_a_gap_between_them_stay_apart(void **state)
         if (ms < 40 || ms >= 80)
             put_sample(scene, 0, ms, LINE, HEURT_ACCESS_WRITE);
     struct memory_use *use = find(scene);
-    struct vec rows = memory_flow__of(scene->trace, scene->symbols, use, every, 12);
-    memory_flow__join(scene->trace, scene->symbols, &rows);
-    assert_int_equal(rows.count, 2);
-    assert_int_equal(VEC_AT(&rows, struct flow_row, 0)->ns, 40 * MS);
-    vec__free(&rows);
+    struct memory_flow flow = memory_flow__of(scene->trace, scene->symbols, use, every, 12);
+    memory_flow__join(scene->trace, scene->symbols, &flow);
+    assert_int_equal(flow.rows.count, 2);
+    assert_int_equal(VEC_AT(&flow.rows, struct flow_row, 0)->ns, 40 * MS);
+    memory_flow__free(&flow);
+    memory_analysis.free(use);
+}
+
+/* score is called in inner, which outer calls; behind that in outer alone, then in neither. */
+static void calls_around_a_sample_are_known(void **state)
+{
+    enum { OUTER = 1024, INNER = 1026 };
+    struct scene *scene = *state;
+    scene__function(scene, 0, OUTER, 0x1000, "outer", "");
+    scene__function(scene, 0, INNER, 0x2000, "inner", "");
+    for (uint64_t ms = 0; ms < 30; ms++)
+        put_sample(scene, 0, ms, LINE, HEURT_ACCESS_WRITE);
+    scene__start(scene, 0, 1000);
+    PUT(scene, 0, 1000, OUTER);
+    PUT(scene, 0, 1000, INNER);
+    PUT(scene, 0, 1000 + 10 * MS, INNER | 1);
+    PUT(scene, 0, 1000 + 20 * MS, OUTER | 1);
+    scene__end(scene, 0, 1000 + 1000 * MS);
+    struct memory_use *use = find_in(scene, 1);
+    struct memory_callers callers = memory_callers__of(scene->trace, use, every);
+    assert_int_equal(callers.calls.count, 3);
+    for (size_t i = 0; i < 30; i++) {
+        const struct memory_call *call =
+            VEC_AT(&callers.calls, struct memory_call, callers.call_of[i]);
+        if (i >= 20) {
+            assert_int_equal(callers.call_of[i], MEMORY_NO_CALL);
+            continue;
+        }
+        assert_string_equal(call->function->name, i < 10 ? "inner" : "outer");
+        if (i < 10)
+            call = VEC_AT(&callers.calls, struct memory_call, call->around);
+        assert_string_equal(call->function->name, "outer");
+        assert_int_equal(call->around, MEMORY_NO_CALL);
+    }
+    free(callers.call_of);
+    vec__free(&callers.calls);
+    struct memory_flow flow = memory_flow__of(scene->trace, scene->symbols, use, every, 3);
+    memory_flow__join(scene->trace, scene->symbols, &flow);
+    assert_int_equal(flow.rows.count, 3);
+    memory_flow__free(&flow);
     memory_analysis.free(use);
 }
 
@@ -243,6 +289,7 @@ int main(void)
         TEST(what_lies_between_far_pages_is_left_out),
         TEST(slices_that_are_alike_are_one),
         TEST(slices_with_a_gap_between_them_stay_apart),
+        TEST(calls_around_a_sample_are_known),
         TEST(who_was_there_before_others_is_known),
         TEST(dots_are_bounded_and_hold_all_time),
     };

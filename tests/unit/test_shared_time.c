@@ -239,11 +239,9 @@ static void lines_of_ones_own_cost_nothing(void **state)
 }
 
 /* Of the wall time and of lives, which add up as before. */
-static void the_wall_has_it_as_a_row_of_its_own(void **state)
+static void check_wall(struct scene *scene, uint64_t shared_ns, unsigned state)
 {
-    struct scene *scene = *state;
-    const struct profile_class *f = run_calls(scene, 0, 16, "f");
-    uint64_t shared_ns = (uint64_t)f->why_ns[REASON_FALSE_SHARING], wall_ns = 0, lives_ns = 0;
+    uint64_t wall_ns = 0, lives_ns = 0;
     struct run run = run__of(scene->trace, scene->symbols);
     struct error error = {""};
     run__ask(&run, &wall_ledger_analysis, NULL);
@@ -253,8 +251,9 @@ static void the_wall_has_it_as_a_row_of_its_own(void **state)
     VEC_EACH (row, &ledger->rows, struct wall_row) {
         wall_ns += row->wall_ns;
         lives_ns += row->lives_ns;
-        if (row->state != WALL_FALSE_SHARING)
+        if (row->state <= WALL_NOBODY)
             continue;
+        assert_int_equal(row->state, state);
         is_found = true;
         assert_string_equal(
             VEC_AT(&scene->profile->classes, struct profile_class, row->class)->what.at.function,
@@ -266,6 +265,19 @@ static void the_wall_has_it_as_a_row_of_its_own(void **state)
     assert_int_equal(wall_ns, ledger->wall_ns);
     assert_int_equal(lives_ns, ledger->lives_ns);
     run__free(&run);
+}
+
+static void the_wall_has_it_as_a_row_of_its_own(void **state)
+{
+    const struct profile_class *f = run_calls(*state, 0, 16, "f");
+    check_wall(*state, (uint64_t)f->why_ns[REASON_FALSE_SHARING], WALL_FALSE_SHARING);
+}
+
+static void the_wall_has_memory_of_other_nodes_as_well(void **state)
+{
+    put_nodes(*state);
+    const struct profile_class *f = run_calls(*state, 0, 8192, "f");
+    check_wall(*state, (uint64_t)f->why_ns[REASON_REMOTE_MEMORY], WALL_REMOTE_MEMORY);
 }
 
 /* One call in DRAWN is recorded and stands for all of them; the samples are in the others. */
@@ -318,6 +330,7 @@ int main(void)
         TEST(all_that_is_lost_may_be_sharing),
         TEST(lines_of_ones_own_cost_nothing),
         TEST(the_wall_has_it_as_a_row_of_its_own),
+        TEST(the_wall_has_memory_of_other_nodes_as_well),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,15 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARED_FALSE, SHARED_TRUE, SHARED_REMOTE, SHARED_KINDS };
-
 static const enum reason reasons[SHARED_KINDS] = {REASON_FALSE_SHARING, REASON_TRUE_SHARING,
                                                   REASON_REMOTE_MEMORY};
-
-static unsigned kind_of(const struct shared_sample *sample)
-{
-    return sample->is_remote ? SHARED_REMOTE : sample->is_false ? SHARED_FALSE : SHARED_TRUE;
-}
 
 /* What a class has of it. */
 struct class_share {
@@ -69,7 +62,7 @@ static struct vec sums_of(const struct shared_time *shared, uint32_t thread)
         if (sample->thread != thread)
             break;
         add_sum(&sums, sample->tick, sample->line, before_ns);
-        before_ns[kind_of(sample)] += sample->lost_ns;
+        before_ns[shared_sample__kind(sample)] += sample->lost_ns;
     }
     if (sums.count)
         add_sum(&sums, UINT64_MAX, 0, before_ns);
@@ -114,12 +107,7 @@ static void occurrence(struct thread_watcher *watcher, struct class_entry *entry
 struct shared_time *shared_time__start(struct class_table *table, const struct sharings *sharings,
                                        const struct remotes *remotes, const struct symbols *symbols)
 {
-    struct vec samples = sharings__samples(sharings, table->trace);
-    if (remotes && remotes->samples.count) {
-        VEC_EACH (sample, &remotes->samples, const struct shared_sample)
-            vec__push(&samples, sample);
-        vec__sort(&samples, shared_sample__by_thread);
-    }
+    struct vec samples = remotes__all_samples(remotes, sharings, table->trace);
     if (!samples.count) {
         vec__free(&samples);
         return NULL;
@@ -260,7 +248,7 @@ static void add_drawn(const struct shared_time *shared, struct drawn_functions *
 {
     struct drawn_function *function =
         function_at(shared, functions, sample->thread, sample->instruction);
-    unsigned kind = kind_of(sample);
+    unsigned kind = shared_sample__kind(sample);
     if (!function)
         return;
     function->share.lost_ns[kind] += sample->lost_ns;

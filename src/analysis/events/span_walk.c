@@ -54,7 +54,7 @@ static void leave_innermost(struct span_walk *walk, uint32_t index, enum span_en
     struct spans_of_thread *thread = state_of(walk, index);
     struct walked_span span = *VEC_AT(&thread->open, struct walked_span, thread->open.count - 1);
     thread->open.count--;
-    if (thread->is_wanted)
+    if (thread->is_wanted && walk->taker->left)
         walk->taker->left(walk->taker, index, walk->now, &span, cause_of(thread, &span), ending);
 }
 
@@ -130,7 +130,7 @@ static void enter(struct span_walk *walk, uint32_t index, const struct event *ev
     struct spans_of_thread *thread = state_of(walk, index);
     struct walked_span span = {
         .tick = event->tick, .id = event->id, .weight = take_weight(thread, event->id)};
-    if (thread->is_wanted)
+    if (thread->is_wanted && walk->taker->entered)
         walk->taker->entered(walk->taker, index, walk->now, event, object_at(walk, index, event),
                              &span);
     vec__push(&thread->open, &span);
@@ -164,7 +164,7 @@ static void begin_thread(struct span_walk *walk, uint32_t index)
 {
     struct spans_of_thread *thread = state_of(walk, index);
     thread->has_begun = true;
-    if (thread->is_wanted)
+    if (thread->is_wanted && walk->taker->began)
         walk->taker->began(walk->taker, index, walk->now);
 }
 
@@ -172,7 +172,7 @@ static void end_thread(struct span_walk *walk, uint32_t index)
 {
     struct spans_of_thread *thread = state_of(walk, index);
     leave_all(walk, index);
-    if (thread->is_wanted && thread->has_begun && !thread->has_ended)
+    if (walk->taker->ended && thread->is_wanted && thread->has_begun && !thread->has_ended)
         walk->taker->ended(walk->taker, index, walk->now);
     thread->has_ended = true;
 }
@@ -236,7 +236,7 @@ static void take_point(struct span_walk *walk, uint32_t index, const struct even
     case HEURT_EVENT_EXEC:
     case HEURT_EVENT_LOST:
     case HEURT_EVENT_KERNEL_LOST:
-        if (thread->is_wanted)
+        if (thread->is_wanted && walk->taker->point)
             walk->taker->point(walk->taker, index, walk->now, event, object_at(walk, index, event));
         break;
     default:
@@ -284,7 +284,7 @@ static void release(struct span_walk *walk, uint32_t object)
     uint32_t holder = lock->holder;
     lock->holder = SYNC_EVENT_NOBODY;
     lock->readers = 0;
-    if (holder != SYNC_EVENT_NOBODY && state_of(walk, holder)->is_wanted)
+    if (walk->taker->released && holder != SYNC_EVENT_NOBODY && state_of(walk, holder)->is_wanted)
         walk->taker->released(walk->taker, holder, walk->now, what_is(walk, object), lock->since);
 }
 
@@ -301,7 +301,7 @@ static void acquired(struct span_walk *walk, const struct sync_event *event)
     lock->readers = is_shared;
     lock->holder = event->thread;
     lock->since = walk->now;
-    if (state_of(walk, event->thread)->is_wanted)
+    if (walk->taker->held && state_of(walk, event->thread)->is_wanted)
         walk->taker->held(walk->taker, event->thread, walk->now, what_is(walk, event->object),
                           event->site, is_shared);
 }
@@ -318,7 +318,7 @@ static void released(struct span_walk *walk, const struct sync_event *event)
 static void tell_state(struct span_walk *walk, uint32_t thread, enum component state)
 {
     const struct spans_of_thread *spans = state_of(walk, thread);
-    if (spans->is_wanted && spans->has_begun && !spans->has_ended)
+    if (walk->taker->state && spans->is_wanted && spans->has_begun && !spans->has_ended)
         walk->taker->state(walk->taker, thread, walk->now, state);
 }
 

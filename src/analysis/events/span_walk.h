@@ -47,6 +47,7 @@ struct span_cause {
     uint64_t by_tick, by_site; /* when, and where it was then; site 0: not known */
 };
 
+/* Each may be NULL: nobody wants that. */
 struct span_taker {
     /* event and object live during the call; object: NULL: none, or not known. span: of which own
      * may be set. */
@@ -61,7 +62,7 @@ struct span_taker {
     void (*point)(struct span_taker *taker, uint32_t thread, uint64_t tick,
                   const struct event *event, const struct sync_object *object);
     /* Likewise, for who wants the trace's own events: a lock is taken without waiting, released, or
-     * initialised, the thread begins or ends. weight: it stands for so many. NULL: nobody does. */
+     * initialised, the thread begins or ends. weight: it stands for so many. */
     void (*mark)(struct span_taker *taker, uint32_t thread, uint64_t tick,
                  const struct event *event, const struct sync_object *object, uint32_t weight);
     /* In what it is from now on; COMPONENT_RUNNING: on a CPU. */

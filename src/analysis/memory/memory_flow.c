@@ -40,12 +40,14 @@ struct flow_key {
 struct flow_sums {
     const struct trace *trace;
     const struct symbols *symbols;
+    const struct memory_use *use;
     struct memory_times times;
     struct vec rows; /* struct flow_row */
     struct map number_of;
-    struct map function_of;  /* of a row: its number and the function's name */
+    struct map function_of;  /* of a row: its number, its call, the function's name */
     struct vec functions_ns; /* uint64_t */
     struct vec most_ns;      /* uint64_t, by row: of the function of its instruction */
+    struct memory_callers callers;
 };
 
 static const char *function_at(const struct trace *trace, const struct symbols *symbols,
@@ -62,7 +64,9 @@ static void add_function(struct flow_sums *sums, uint64_t number, const struct m
 {
     const char *function =
         function_at(sums->trace, sums->symbols, at->thread, at->sample->instruction);
-    char *key = memory__format("%lu %s", (unsigned long)number, function);
+    const struct memory_sample *first = sums->use->at_memory.items;
+    uint32_t call = sums->callers.call_of[at - first];
+    char *key = memory__format("%lu %u %s", (unsigned long)number, call, function);
     uint64_t place = map__put(&sums->function_of, key, strlen(key), sums->functions_ns.count);
     free(key);
     uint64_t *ns = VEC_REACH(&sums->functions_ns, uint64_t, place);
@@ -70,7 +74,9 @@ static void add_function(struct flow_sums *sums, uint64_t number, const struct m
     *ns += at->sample->weight_ns;
     if (*ns > *most) {
         *most = *ns;
-        VEC_AT(&sums->rows, struct flow_row, number)->instruction = at->sample->instruction;
+        struct flow_row *row = VEC_AT(&sums->rows, struct flow_row, number);
+        row->instruction = at->sample->instruction;
+        row->call = call;
     }
 }
 
@@ -103,16 +109,18 @@ static int by_time(const void *a, const void *b)
                ?: ORDER(left->object, right->object) ?: ORDER(left->thread, right->thread);
 }
 
-struct vec memory_flow__of(const struct trace *trace, const struct symbols *symbols,
-                           const struct memory_use *use, struct memory_choice choice,
-                           uint32_t slices)
+struct memory_flow memory_flow__of(const struct trace *trace, const struct symbols *symbols,
+                                   const struct memory_use *use, struct memory_choice choice,
+                                   uint32_t slices)
 {
     struct flow_sums sums = {.trace = trace,
                              .symbols = symbols,
+                             .use = use,
                              .times = memory_times__of(use, choice, slices),
                              .rows = VEC_OF(struct flow_row),
                              .functions_ns = VEC_OF(uint64_t),
-                             .most_ns = VEC_OF(uint64_t)};
+                             .most_ns = VEC_OF(uint64_t),
+                             .callers = memory_callers__of(trace, use, choice)};
     VEC_EACH (at, &use->at_memory, const struct memory_sample)
         if (memory_choice__has(&choice, at))
             add_sample(&sums, at);
@@ -121,7 +129,14 @@ struct vec memory_flow__of(const struct trace *trace, const struct symbols *symb
     map__free(&sums.function_of);
     vec__free(&sums.functions_ns);
     vec__free(&sums.most_ns);
-    return sums.rows;
+    free(sums.callers.call_of);
+    return (struct memory_flow){sums.rows, sums.callers.calls};
+}
+
+void memory_flow__free(struct memory_flow *flow)
+{
+    vec__free(&flow->rows);
+    vec__free(&flow->calls);
 }
 
 /* ---- slices that are alike ------------------------------------------------------------------- */
@@ -149,7 +164,7 @@ static bool are_alike(const struct trace *trace, const struct symbols *symbols,
                       struct flow_row *left, size_t left_count, const struct flow_row *right,
                       size_t right_count)
 {
-    if (left->to_ns != right->from_ns || left_count != right_count ||
+    if (left->to_ns != right->from_ns || left_count != right_count || left->call != right->call ||
         strcmp(function_at(trace, symbols, left->thread, left->instruction),
                function_at(trace, symbols, right->thread, right->instruction)) != 0)
         return false;
@@ -174,8 +189,10 @@ static void join_slices(struct flow_row *left, const struct flow_row *right, siz
         left[i].to_ns = right->to_ns;
 }
 
-void memory_flow__join(const struct trace *trace, const struct symbols *symbols, struct vec *rows)
+void memory_flow__join(const struct trace *trace, const struct symbols *symbols,
+                       struct memory_flow *flow)
 {
+    struct vec *rows = &flow->rows;
     struct vec joined = VEC_OF(struct flow_row);
     size_t last = 0; /* where the last slice of joined begins */
     for (size_t i = 0; i < rows->count;) {

@@ -4,10 +4,13 @@
  *     memory_lines     which bytes of a line which threads read and write, and when they are there
  *     memory_pages     how much time which threads spend at which pages
  *     memory_flow      in slices of time: what a thread is at, or who is at an object
+ *     memory_callers   in which recorded calls they were
  *     memory_dots      single samples in a grid of offset and time, for pictures
  *
  * In goes what memory_analysis found, out come rows; each costs a pass or two over its samples, and
- * is bounded as it says. It stands on memory_use.h alone. Not thread-safe. */
+ * is bounded as it says. memory_callers walks over
+ * the events of the threads, too. It stands on memory_use.h and events/span_walk.h. Not
+ * thread-safe. */
 #ifndef HEURT_ANALYSIS_MEMORY_MEMORY_VIEWS_H
 #define HEURT_ANALYSIS_MEMORY_MEMORY_VIEWS_H
 
@@ -131,17 +134,46 @@ struct flow_row {
     uint64_t samples, ns, written_ns;
     uint64_t remote_ns;     /* that another node answered, as the processor tells it */
     uint64_t timed, cycles; /* samples whose latency it tells, and Σ of these */
-    uint64_t instruction;   /* one of the function that most of it is in */
+    uint64_t instruction;   /* one of the function that most of it is in, */
+    uint32_t call;          /* and the innermost recorded call that this was in: place in calls */
 };
 
-/* struct flow_row, by time, then those of most time first: in so many slices at most. */
-struct vec memory_flow__of(const struct trace *trace, const struct symbols *symbols,
-                           const struct memory_use *use, struct memory_choice choice,
-                           uint32_t slices);
+struct memory_flow {
+    struct vec rows;  /* struct flow_row, by time, then those of most time first */
+    struct vec calls; /* struct memory_call */
+};
+
+/* In so many slices at most. memory_flow__free it. */
+struct memory_flow memory_flow__of(const struct trace *trace, const struct symbols *symbols,
+                                   const struct memory_use *use, struct memory_choice choice,
+                                   uint32_t slices);
+
+void memory_flow__free(struct memory_flow *flow);
 
 /* Makes one of slices that follow one another where the same threads are at the same objects, most
- * of it in the same function. */
-void memory_flow__join(const struct trace *trace, const struct symbols *symbols, struct vec *rows);
+ * of it in the same function and the same calls. */
+void memory_flow__join(const struct trace *trace, const struct symbols *symbols,
+                       struct memory_flow *flow);
+
+#define MEMORY_NO_CALL 0u
+
+/* A function, region or loop in those around it, whatever the number of its calls. */
+struct memory_call {
+    const struct trace_function *function; /* NULL: of MEMORY_NO_CALL */
+    uint32_t around;                       /* place in calls; MEMORY_NO_CALL: it is the outermost */
+};
+
+struct memory_callers {
+    struct vec calls;  /* struct memory_call; the first is none */
+    uint32_t *call_of; /* by place in use->at_memory: the innermost; those that are not chosen:
+                          MEMORY_NO_CALL */
+};
+
+/* What each chosen sample was in, as far as calls were recorded: of functions of which some calls
+ * are drawn, only these; nothing in an aggregated run. Free both. It costs a walk over the events
+ * of the threads that have such samples. */
+struct memory_callers memory_callers__of(const struct trace *trace, const struct memory_use *use,
+                                         struct memory_choice choice);
 
 /* The times in which there were such samples. */
 struct memory_times memory_times__of(const struct memory_use *use, struct memory_choice choice,

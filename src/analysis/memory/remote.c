@@ -233,6 +233,18 @@ static void make_objects(struct comparing *self)
     free(all);
 }
 
+struct vec remotes__all_samples(const struct remotes *remotes, const struct sharings *sharings,
+                                const struct trace *trace)
+{
+    struct vec samples = sharings__samples(sharings, trace);
+    if (!remotes || !remotes->samples.count)
+        return samples;
+    VEC_EACH (sample, &remotes->samples, const struct shared_sample)
+        vec__push(&samples, sample);
+    vec__sort(&samples, shared_sample__by_thread);
+    return samples;
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 static void free_row(struct at_instruction *row)

@@ -39,6 +39,11 @@ struct remotes {
 /* The result is a struct remotes; none on a machine of one node, where it is not asked. */
 extern const struct analysis remote_analysis;
 
+/* struct shared_sample, by thread, then by time: those of the sharings (sharings__samples) and of
+ * the remotes, of which there may be none (NULL). Free the vec. */
+struct vec remotes__all_samples(const struct remotes *remotes, const struct sharings *sharings,
+                                const struct trace *trace);
+
 /* How much of a remote time is lost where these were the times of an access, or of an iteration,
  * at both: by their medians, if they differ by more than chance, else 0. Sorts them. */
 double remote__lost_part(struct vec *local, struct vec *remote);

@@ -72,6 +72,14 @@ struct shared_sample {
     uint64_t line;        /* the sharing's */
 };
 
+/* What a sample's thread loses its time by. */
+enum shared_kind { SHARED_FALSE, SHARED_TRUE, SHARED_REMOTE, SHARED_KINDS };
+
+static inline enum shared_kind shared_sample__kind(const struct shared_sample *sample)
+{
+    return sample->is_remote ? SHARED_REMOTE : sample->is_false ? SHARED_FALSE : SHARED_TRUE;
+}
+
 /* symbols: may be NULL; then each instruction is a place of its own. */
 struct sharings *sharings__find(const struct trace *trace, const struct symbols *symbols);
 void sharings__free(struct sharings *sharings); /* NULL is allowed */

@@ -2,7 +2,7 @@
 
 #include "analysis/events/spans.h"
 #include "analysis/events/time_off_cpu.h"
-#include "analysis/memory/sharing.h"
+#include "analysis/memory/remote.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ struct wall_entry {
 struct own_part {
     uint32_t thread, class; /* or WALL_NO_CLASS: what is shared in code of none */
     double part;
-    double shared[2]; /* of all of it, in part: by false sharing, by true */
+    double shared[SHARED_KINDS]; /* of all of it, in part */
 };
 
 struct wall_walk {
@@ -46,7 +46,7 @@ struct wall_walk {
     struct vec own_touched; /* uint32_t */
     struct vec shared;      /* struct shared_sample, by thread, then by time */
     bool *claimed;          /* which of these some occurrence has */
-    double (*shared_ns)[2]; /* by place, as own_ns */
+    double (*shared_ns)[SHARED_KINDS]; /* by place, as own_ns */
 };
 
 /* What a thread did from then to then that is not working. */
@@ -236,7 +236,8 @@ static bool is_drawn(const struct profile *profile, uint32_t place)
 }
 
 /* What is shared in an occurrence is that of the innermost one, which ends first. */
-static void claim(struct wall_part *part, uint64_t from, uint64_t to, double shared_ns[2])
+static void claim(struct wall_part *part, uint64_t from, uint64_t to,
+                  double shared_ns[SHARED_KINDS])
 {
     struct wall_walk *walk = part->walk;
     size_t first =
@@ -246,7 +247,7 @@ static void claim(struct wall_part *part, uint64_t from, uint64_t to, double sha
         const struct shared_sample *at = VEC_AT(&walk->shared, struct shared_sample, i);
         if (at->thread != part->thread || at->tick >= to)
             break;
-        shared_ns[!at->is_false] += walk->claimed[i] ? 0 : at->lost_ns;
+        shared_ns[shared_sample__kind(at)] += walk->claimed[i] ? 0 : at->lost_ns;
         walk->claimed[i] = true;
     }
 }
@@ -324,7 +325,8 @@ static void *start(struct run *run)
         .own_ns = memory__zeroed(profile->classes.count, sizeof(double)),
         .own_touched = VEC_OF(uint32_t),
         .shared_ns = memory__zeroed(profile->classes.count + 1, sizeof *walk->shared_ns),
-        .shared = sharings__samples(run__result(run, &sharings_analysis), run->trace)};
+        .shared = remotes__all_samples(run__result(run, &remote_analysis),
+                                       run__result(run, &sharings_analysis), run->trace)};
     walk->claimed = memory__zeroed(walk->shared.count + 1, sizeof(bool));
     return walk;
 }
@@ -377,14 +379,22 @@ static void wait_on(struct wall_part *part)
                  part->unfinished_from, part->end_ns, false);
 }
 
+static double sum_of_kinds(const double shared[SHARED_KINDS])
+{
+    double sum = 0;
+    for (unsigned kind = 0; kind < SHARED_KINDS; kind++)
+        sum += shared[kind];
+    return sum;
+}
+
 /* Of a part of the thread's time: no more than that. Takes shared_ns, which is zeroes then. */
 static struct own_part own_part_of(uint32_t thread, uint32_t class, double part, double all_ns,
-                                   double shared_ns[2])
+                                   double shared_ns[SHARED_KINDS])
 {
     struct own_part own = {thread, class, part, {0}};
-    double shared = all_ns > 0 ? (shared_ns[0] + shared_ns[1]) / all_ns : 0;
+    double shared = all_ns > 0 ? sum_of_kinds(shared_ns) / all_ns : 0;
     double most = shared > part ? part / shared : 1;
-    for (int i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < SHARED_KINDS; i++) {
         own.shared[i] = all_ns > 0 ? shared_ns[i] / all_ns * most : 0;
         shared_ns[i] = 0;
     }
@@ -393,17 +403,17 @@ static struct own_part own_part_of(uint32_t thread, uint32_t class, double part,
 
 /* What is left beside code of which no call was recorded was in calls that are drawn: as long as
  * they ran. own: of the thread, from first on. */
-static void give_to_drawn(struct wall_walk *walk, size_t first, const double shared[2])
+static void give_to_drawn(struct wall_walk *walk, size_t first, const double shared[SHARED_KINDS])
 {
     double drawn = 0;
     for (size_t i = first; i < walk->own.count; i++) {
         const struct own_part *own = VEC_AT(&walk->own, struct own_part, i);
         drawn += is_drawn(walk->profile, own->class) ? own->part : 0;
     }
-    double most = shared[0] + shared[1] > drawn ? drawn / (shared[0] + shared[1]) : 1;
+    double sum = sum_of_kinds(shared), most = sum > drawn ? drawn / sum : 1;
     for (size_t i = first; drawn > 0 && i < walk->own.count; i++) {
         struct own_part *own = VEC_AT(&walk->own, struct own_part, i);
-        for (int k = 0; k < 2 && is_drawn(walk->profile, own->class); k++)
+        for (unsigned k = 0; k < SHARED_KINDS && is_drawn(walk->profile, own->class); k++)
             own->shared[k] += shared[k] * most * own->part / drawn;
     }
 }
@@ -412,15 +422,15 @@ static void give_to_drawn(struct wall_walk *walk, size_t first, const double sha
 static void keep_unclaimed(struct wall_part *part, size_t first, double all_ns, double left)
 {
     struct wall_walk *walk = part->walk;
-    double shared_ns[2] = {0}, rest[2];
+    double shared_ns[SHARED_KINDS] = {0}, rest[SHARED_KINDS];
     claim(part, 0, UINT64_MAX, shared_ns);
-    if (!(shared_ns[0] + shared_ns[1] > 0) || !(all_ns > 0))
+    if (!(sum_of_kinds(shared_ns) > 0) || !(all_ns > 0))
         return;
-    for (int i = 0; i < 2; i++)
+    for (unsigned i = 0; i < SHARED_KINDS; i++)
         rest[i] = shared_ns[i] / all_ns;
     struct own_part own =
         own_part_of(part->thread, WALL_NO_CLASS, left > 0 ? left : 0, all_ns, shared_ns);
-    for (int i = 0; i < 2; i++)
+    for (unsigned i = 0; i < SHARED_KINDS; i++)
         rest[i] -= own.shared[i];
     give_to_drawn(walk, first, rest);
     vec__push(&walk->own, &own);
@@ -530,11 +540,11 @@ static void divide_working(const struct wall_walk *walk, double *ns)
         ns[rest] += left[thread];
     VEC_EACH (own, &walk->own, struct own_part) {
         double own_ns = left[own->thread] * own->part;
-        double false_ns = left[own->thread] * own->shared[0];
-        double true_ns = left[own->thread] * own->shared[1];
-        ns[row_of_state(COMPONENT_RUNNING, own->class)] += own_ns - false_ns - true_ns;
-        ns[row_of_state(WALL_FALSE_SHARING, own->class)] += false_ns;
-        ns[row_of_state(WALL_TRUE_SHARING, own->class)] += true_ns;
+        double calm_ns = own_ns - left[own->thread] * sum_of_kinds(own->shared);
+        ns[row_of_state(COMPONENT_RUNNING, own->class)] += calm_ns;
+        for (unsigned kind = 0; kind < SHARED_KINDS; kind++)
+            ns[row_of_state(WALL_FALSE_SHARING + kind, own->class)] +=
+                left[own->thread] * own->shared[kind];
         ns[rest] -= own_ns;
     }
     memset(left, 0, threads * sizeof *left);
@@ -633,7 +643,8 @@ static void free_ledger(void *result)
 
 const struct analysis wall_ledger_analysis = {
     .name = "wall_ledger",
-    .after = (const struct analysis *const[]){&findings_analysis, &sharings_analysis, NULL},
+    .after = (const struct analysis *const[]){&findings_analysis, &sharings_analysis,
+                                              &remote_analysis, NULL},
     .walk = WALK_IN_ORDER,
     .start = start,
     .thread = thread,

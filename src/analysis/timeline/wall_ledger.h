@@ -12,10 +12,10 @@
  *
  * Waits have their class. Time on a CPU is divided among the functions, regions and loops that were
  * recorded, as their own times are on that thread; what is left is in code of which no call was
- * recorded. What samples tell that sharing of cache lines cost there is told apart, as a part of
- * the thread's time on a CPU. Time is cut into at most BUCKETS_MOST pieces, within which a thread's
- * share is that of its time in the piece. An aggregated run keeps no order of events: it has no
- * result.
+ * recorded. What samples tell that sharing of cache lines and memory of other NUMA nodes cost there
+ * is told apart, as a part of the thread's time on a CPU. Time is cut into at most BUCKETS_MOST
+ * pieces, within which a thread's share is that of its time in the piece. An aggregated run keeps
+ * no order of events: it has no result.
  *
  * One walk, a thread after the other. Memory: a few entries a piece and thread, WALL_ENTRIES in
  * all, about. */
@@ -31,10 +31,12 @@
 
 /* A state of thread_states.h, or no thread lived. */
 #define WALL_NOBODY THREAD_STATES
-/* Of the time on a CPU: what cache lines cost that threads take from each other, about. */
+/* Of the time on a CPU: what cache lines cost that threads take from each other, and memory of
+ * other NUMA nodes, about; in the order of enum shared_kind. */
 #define WALL_FALSE_SHARING (THREAD_STATES + 1)
 #define WALL_TRUE_SHARING (THREAD_STATES + 2)
-#define WALL_STATES (THREAD_STATES + 3)
+#define WALL_REMOTE_MEMORY (THREAD_STATES + 3)
+#define WALL_STATES (THREAD_STATES + 4)
 #define WALL_NO_CLASS UINT32_MAX
 
 struct wall_row {

@@ -1,4 +1,5 @@
 /* Memory in time, and threads by pages, on a screen. */
+#include "analysis/callsite/program_frame.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "present/memory/memory_parts.h"
@@ -207,20 +208,74 @@ static char *objects_text(const struct memory_report *shown, const struct flow_s
     return text;
 }
 
-static char *function_text(const struct memory_report *shown, const struct flow_row *row)
+struct callers_text {
+    const struct callers_form *form;
+    const char *before; /* the name inside */
+    char *text;
+    size_t count;
+};
+
+static void add_caller(struct callers_text *self, const char *name)
+{
+    if (strcmp(name, self->before) == 0)
+        return; /* itself, or it calls itself */
+    self->before = name;
+    if (self->count++ >= self->form->most)
+        return;
+    char *shown = self->form->is_short ? function__short(name) : memory__text(name);
+    self->text = text__join(self->text, self->form->between, shown);
+    free(shown);
+}
+
+char *flow_callers__text(const struct memory_report *shown, const struct memory_flow *flow,
+                         const struct flow_row *row, const struct callers_form *form)
+{
+    char unknown[32];
+    const struct report *report = shown->report;
+    const struct trace_thread *thread = trace__thread_at(report->trace, row->thread);
+    uint32_t serial = trace__serial_of(report->trace, row->thread);
+    struct callers_text callers = {
+        .form = form,
+        .before = place__of_site(report, serial, row->instruction, unknown).function,
+        .text = memory__text("")};
+    for (uint32_t at = row->call; at != MEMORY_NO_CALL;) {
+        const struct memory_call *call = VEC_AT(&flow->calls, struct memory_call, at);
+        add_caller(&callers, call->function->name);
+        at = call->around;
+    }
+    const struct symbol *start =
+        thread->start_routine
+            ? program_frame__inlined(symbols__get(report->symbols, serial, thread->start_routine))
+            : NULL;
+    if (start)
+        add_caller(&callers, start->function);
+    return callers.count > form->most
+               ? text__append(callers.text, " and %zu more", callers.count - form->most)
+               : callers.text;
+}
+
+#define CALLERS_MOST 3u /* on a screen */
+
+/* "add hist.c:31 within work, main". */
+static char *function_text(const struct memory_report *shown, const struct memory_flow *flow,
+                           const struct flow_row *row)
 {
     char unknown[32];
     uint32_t serial = trace__serial_of(shown->report->trace, row->thread);
     struct place place = place__of_site(shown->report, serial, row->instruction, unknown);
     char *name = function__short(place.function), *source = place__source(&place, false);
-    char *text = memory__format("%s%s%s", name, *source ? " " : "", source);
+    char *callers =
+        flow_callers__text(shown, flow, row, &(struct callers_form){", ", CALLERS_MOST, true});
+    char *text = memory__format("%s%s%s%s%s", name, *source ? " " : "", source,
+                                *callers ? " within " : "", callers);
     free(name);
     free(source);
+    free(callers);
     return text;
 }
 
-static void put_slice(const struct memory_report *shown, const struct flow_slice *slice,
-                      struct grid *grid)
+static void put_slice(const struct memory_report *shown, const struct memory_flow *flow,
+                      const struct flow_slice *slice, struct grid *grid)
 {
     uint64_t ns = 0, written_ns = 0, remote_ns = 0, timed = 0, cycles = 0;
     for (size_t i = 0; i < slice->count; i++) {
@@ -240,7 +295,7 @@ static void put_slice(const struct memory_report *shown, const struct flow_slice
     }
     grid__take(grid, !shown->thread ? threads_text(shown, slice, ns) : objects_text(shown, slice),
                INK_PLAIN);
-    grid__take(grid, function_text(shown, slice->rows), INK_PLAIN);
+    grid__take(grid, function_text(shown, flow, slice->rows), INK_PLAIN);
 }
 
 static void put_slices(const struct memory_report *shown, const struct style *style, FILE *out)
@@ -254,20 +309,20 @@ static void put_slices(const struct memory_report *shown, const struct style *st
     columns[count++] = (struct grid_column){!shown->thread ? "threads" : "most of it at", WRAPPED};
     columns[count++] = (struct grid_column){"most of it in", WRAPPED};
     struct grid grid = grid__start(columns, count, 2);
-    struct vec rows = memory_flow__of(shown->report->trace, shown->report->symbols, shown->use,
-                                      memory_report__choice(shown),
-                                      shown->all ? SLICES_OF_ALL : SLICES_ON_SCREEN);
-    memory_flow__join(shown->report->trace, shown->report->symbols, &rows);
-    for (size_t i = 0; i < rows.count;) {
-        struct flow_slice slice = {VEC_AT(&rows, struct flow_row, i), 0};
-        while (i < rows.count &&
-               VEC_AT(&rows, struct flow_row, i)->from_ns == slice.rows->from_ns) {
+    struct memory_flow flow = memory_flow__of(shown->report->trace, shown->report->symbols,
+                                              shown->use, memory_report__choice(shown),
+                                              shown->all ? SLICES_OF_ALL : SLICES_ON_SCREEN);
+    memory_flow__join(shown->report->trace, shown->report->symbols, &flow);
+    for (size_t i = 0; i < flow.rows.count;) {
+        struct flow_slice slice = {VEC_AT(&flow.rows, struct flow_row, i), 0};
+        while (i < flow.rows.count &&
+               VEC_AT(&flow.rows, struct flow_row, i)->from_ns == slice.rows->from_ns) {
             slice.count++;
             i++;
         }
-        put_slice(shown, &slice, &grid);
+        put_slice(shown, &flow, &slice, &grid);
     }
-    vec__free(&rows);
+    memory_flow__free(&flow);
     grid__end(&grid, style, out);
 }
 

@@ -10,6 +10,16 @@ void memory_lines__put(const struct memory_report *shown, const struct style *st
 void memory_pages__put(const struct memory_report *shown, const struct style *style, FILE *out);
 void memory_flow__put(const struct memory_report *shown, const struct style *style, FILE *out);
 
+/* How the calls that a flow's row was in are written. */
+struct callers_form {
+    const char *between;
+    size_t most; /* names; of more the number is told */
+    bool is_short;
+};
+/* "by_rows, work": recorded calls around its function, innermost first, and what its thread started
+ * in; "": none is known. free() it. */
+char *flow_callers__text(const struct memory_report *shown, const struct memory_flow *flow,
+                         const struct flow_row *row, const struct callers_form *form);
 /* "false sharing, ~992 ms lost", "lines shared, some written", ""; free() it. */
 char *memory_object__verdict(const struct memory_report *shown, const struct memory_object *object);
 /* The object, its time and that verdict, as a paragraph. */

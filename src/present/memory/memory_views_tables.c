@@ -1,6 +1,6 @@
 /* Cache lines, pages and time slices of memory as tables. */
 #include "base/memory.h"
-#include "present/memory/memory_screens.h"
+#include "present/memory/memory_parts.h"
 #include "present/table/parts.h"
 #include "present/table/table_source.h"
 
@@ -113,6 +113,7 @@ struct memory_flow_cells {
     double latency_cycles;
     struct flow_row figures;
     struct place_cells place;
+    const char *callers;
 };
 
 static const struct column flow_columns[] = {
@@ -135,6 +136,8 @@ static const struct column flow_columns[] = {
     COLUMN_KEYED("file", memory_flow_cells, place.file, NULL, "", "its source file"),
     COLUMN_KEYED("line_number", memory_flow_cells, place.line, NULL, "",
                  "a line of it that accesses"),
+    COLUMN(memory_flow_cells, callers, "within", "",
+           "recorded calls that it was in, innermost first, then what the thread started in: a;b"),
 };
 static const struct table flow_table = TABLE(
     memory_flow_cells, "memory_flow",
@@ -144,9 +147,9 @@ static struct table_rows flow_rows(const struct memory_report *shown)
 {
     const struct report *report = shown->report;
     struct table_rows rows = table_rows__of(&flow_table);
-    struct vec flow = memory_flow__of(report->trace, report->symbols, shown->use,
-                                      memory_report__choice(shown), SLICES);
-    VEC_EACH (row, &flow, const struct flow_row) {
+    struct memory_flow flow = memory_flow__of(report->trace, report->symbols, shown->use,
+                                              memory_report__choice(shown), SLICES);
+    VEC_EACH (row, &flow.rows, const struct flow_row) {
         uint32_t serial = trace__serial_of(report->trace, row->thread);
         struct memory_flow_cells *cells = table_rows__add(&rows);
         *cells = (struct memory_flow_cells){
@@ -156,8 +159,12 @@ static struct table_rows flow_rows(const struct memory_report *shown)
                 row->timed ? (double)row->cycles / (double)row->timed : COLUMN_UNKNOWN,
             .figures = *row,
             .place = place_cells__of_site(&rows, report, serial, row->instruction)};
+        char *callers =
+            flow_callers__text(shown, &flow, row, &(struct callers_form){";", SIZE_MAX, false});
+        cells->callers = *callers ? callers : NULL;
+        vec__push(&rows.texts, &callers);
     }
-    vec__free(&flow);
+    memory_flow__free(&flow);
     return rows;
 }
 

@@ -53,6 +53,8 @@ static const char *state_words(unsigned state)
         return "false sharing";
     case WALL_TRUE_SHARING:
         return "true sharing";
+    case WALL_REMOTE_MEMORY:
+        return "remote memory";
     default:
         return component__key((enum component)state);
     }
