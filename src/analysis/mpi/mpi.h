@@ -48,9 +48,12 @@ const char *mpi_wait__name(unsigned wait); /* "late sender" */
 #define MPI_PAIRS_MOST (1u << 20)
 #define MPI_NOBODY UINT32_MAX /* a rank that is not known */
 
+/* Rows and totals are kept as bytes (mpi_kept.c): they have no padding, which could be anything. */
+
 /* ns. */
 struct mpi_rank {
     uint32_t rank, process, thread; /* process: serial; thread: index of who called MPI_Init */
+    uint32_t unused;                /* 0 */
     uint64_t life_ns, mpi_ns, work_ns, no_cpu_ns, blocked_ns;
     uint64_t waited_ns, wait_ns[MPI_WAITS];
     uint64_t calls, sent, sent_bytes, received, received_bytes, collectives;
@@ -61,14 +64,14 @@ struct mpi_rank {
 /* Calls at one place of the program, of all ranks. */
 struct mpi_site {
     uint32_t process; /* serial: of one that calls there */
-    uint64_t site;
-    uint32_t call; /* enum heurt_message_call */
+    uint32_t call;    /* enum heurt_message_call */
     uint32_t ranks;
+    uint32_t late; /* the rank that was waited for most; MPI_NOBODY */
+    uint64_t site;
     uint64_t count, ns, waited_ns, most_ns, bytes; /* most: of one call */
     uint64_t wait_ns[MPI_WAITS];
     uint64_t waits[MPI_WAITS]; /* calls with such a wait */
-    uint32_t late;             /* the rank that was waited for most; MPI_NOBODY */
-    uint64_t late_ns;          /* so long */
+    uint64_t late_ns;          /* late was waited for */
 };
 
 /* From one rank to another; of blocks of ranks, the first of each. */
@@ -88,15 +91,16 @@ struct mpi_use {
     struct vec ranks;         /* struct mpi_rank, by rank */
     struct vec sites;         /* struct mpi_site, of most time waited first */
     struct vec pairs;         /* struct mpi_pair, by from and to; MPI_PAIRS_MOST at most */
-    uint32_t block;           /* ranks that are one in these: a power of two */
     struct vec communicators; /* struct mpi_communicator */
+    uint32_t block;           /* ranks that are one in pairs: a power of two */
     uint32_t size;            /* of MPI_COMM_WORLD; ranks may be missing */
     uint64_t matched, unmatched_sends, unmatched_receives, cancelled;
     uint64_t whole_operations,
         partial_operations;                /* collective: of all members, or of some alone */
     uint64_t one_sided, files, neighbours; /* calls that are not looked at further */
-    bool is_ambiguous; /* several threads of a rank send and receive: their order is a guess */
     uint64_t wall_ns;
+    bool is_ambiguous; /* several threads of a rank send and receive: their order is a guess */
+    char unused[7];    /* 0 */
 };
 
 /* What the analysis is asked for with; no options: all zeroes. Both outlive the run. */

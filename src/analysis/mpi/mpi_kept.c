@@ -7,7 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "heurt MPI 1\n"
+#define MAGIC "heurt MPI 2\n"
+
+/* No padding. */
+#define ROW(numbers, words) ((numbers) * sizeof(uint32_t) + (words) * sizeof(uint64_t))
+_Static_assert(sizeof(struct mpi_rank) == ROW(4, 16 + MPI_WAITS), "");
+_Static_assert(sizeof(struct mpi_site) == ROW(4, 7 + 2 * MPI_WAITS), "");
+_Static_assert(sizeof(struct mpi_pair) == ROW(2, 6), "");
+_Static_assert(sizeof(struct mpi_communicator) == ROW(2, 5), "");
+_Static_assert(sizeof(struct mpi_use) == 4 * sizeof(struct vec) + ROW(2, 11), "");
 
 /* Whose tables they are, and how many rows. */
 struct kept_head {
