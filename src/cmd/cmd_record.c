@@ -293,13 +293,23 @@ static uint64_t size_of_trace(const char *directory)
     return (uint64_t)status.st_size;
 }
 
-static void say_that_nothing_was_recorded(const struct recording *recording, bool began)
+/* Why the program's address space is too small to record in; NULL: it is not. free() it. */
+static char *why_no_space(void)
 {
     rlim_t space = limits__of_program(RLIMIT_AS);
-    if (space < HEURT_SPACE_MIN)
-        say("nothing was recorded: the program may have %llu MB of address space (ulimit -v), and "
-            "needs all of it; recording takes %llu MB or more",
-            (unsigned long long)space >> 20, HEURT_SPACE_MIN >> 20);
+    if (space >= HEURT_SPACE_MIN)
+        return NULL;
+    return memory__format(
+        "the program may have %llu MB of address space (ulimit -v), and needs all "
+        "of it; recording takes %llu MB or more",
+        (unsigned long long)space >> 20, HEURT_SPACE_MIN >> 20);
+}
+
+static void say_that_nothing_was_recorded(const struct recording *recording, bool began)
+{
+    char *no_space = why_no_space();
+    if (no_space)
+        say("nothing was recorded: %s", no_space);
     else if (began)
         say("nothing was recorded: no room was left for the trace %s (disk full?)",
             recording->directory);
@@ -307,6 +317,7 @@ static void say_that_nothing_was_recorded(const struct recording *recording, boo
         say("nothing was recorded: heurt's runtime did not get into %s (does it clear its "
             "environment, or start a program that cannot be recorded? heurt check -- %s tells)",
             recording->command[0], recording->command[0]);
+    free(no_space);
 }
 
 static bool is_packed(const struct recording *recording)
@@ -466,8 +477,10 @@ static int record(struct recording *recording, const struct binary *binary, int 
         listen_to_program(recording, planner, writer);
     if (binary->is_go)
         trace_writer__meta(writer, "runtime", "(go)");
-    if (!recordable)
-        trace_writer__meta(writer, "why_nothing", why.text);
+    char *no_space = recordable ? why_no_space() : NULL;
+    if (!recordable || no_space)
+        trace_writer__meta(writer, "why_nothing", no_space ? no_space : why.text);
+    free(no_space);
     enum heurt_clock clock = trace_writer__session(writer)->clock;
     bool patches = chooses || (has_request(recording) && overhead_permille(recording));
     if (patches || (recordable && !recording->no_kernel))

@@ -51,6 +51,10 @@ as_bare() {
     as_bare 'ulimit -v 50000'
     bash -c 'ulimit -v 50000; exec "$@"' bash "$HEURT" record -o t ./counts >out 2>err || [ $? = 3 ]
     grep -q 'heurt: nothing was recorded: .*(ulimit -v)' err || fail "$(cat err)"
+    for page in report memory place; do
+        "$HEURT" $page -i t --width 200 >page
+        grep -q 'Nothing was recorded: .*(ulimit -v)' page || fail "$page: $(cat page)"
+    done
     bash -c 'ulimit -Sn 10; ulimit -Sf 100; ulimit -Ss 100; exec "$@"' bash "$HEURT" record -q -o t \
         bash -c 'ulimit -Sn; ulimit -Sf; ulimit -Ss; ulimit -Hs' >out 2>err
     bash -c 'ulimit -Sn 10; ulimit -Sf 100; ulimit -Ss 100; ulimit -Sn; ulimit -Sf; ulimit -Ss; ulimit -Hs' >bare

@@ -415,9 +415,13 @@ static void put(const struct memory_report *shown, const struct style *style, FI
         return;
     }
     if (!shown->use || !shown->use->samples) {
-        paragraph__put(style, out, INK_PLAIN, "  ",
-                       "No samples: which memory threads use was not looked at (heurt record takes "
-                       "samples unless functions are asked for or the kernel refuses them).");
+        char *nothing = report__why_nothing(shown->report);
+        paragraph__take(style, out, "  ",
+                        nothing ? nothing
+                                : memory__text("No samples: which memory threads use was not "
+                                               "looked at (heurt record takes samples unless "
+                                               "functions are asked for or the kernel refuses "
+                                               "them)."));
         return;
     }
     if (shown->view != MEMORY_OBJECTS) {

@@ -226,19 +226,27 @@ static void put_one(const struct place_report *shown, const struct style *style,
 
 /* ---- the screen ------------------------------------------------------------------------------ */
 
-static const char *why_nothing(const struct place_report *shown)
+/* NULL: something is known. free() it. */
+static char *why_nothing(const struct place_report *shown)
 {
+    char *nothing = report__why_nothing(shown->report);
+    if (nothing)
+        return nothing;
     if (!shown->use || !shown->use->samples)
-        return "No samples: which memory threads use was not looked at (heurt record takes samples "
-               "unless functions are asked for or the kernel refuses them).";
+        return memory__text(
+            "No samples: which memory threads use was not looked at (heurt record takes samples "
+            "unless functions are asked for or the kernel refuses them).");
     if (!shown->placement)
-        return "One NUMA node: all memory is equally far from all threads, and there is nothing to "
-               "be placed.";
+        return memory__text(
+            "One NUMA node: all memory is equally far from all threads, and there is nothing to "
+            "be placed.");
     return shown->placement->all.samples
                ? NULL
-               : "No page's node is known: the kernel tells nobody here (move_pages and "
-                 "/proc/PID/numa_maps are refused), or threads were at no memory when they were "
-                 "sampled.";
+               : memory__text(
+                     "No page's node is known: the kernel tells nobody here (move_pages and "
+                     "/proc/PID/numa_maps are refused), or threads were at no memory when they "
+                     "were "
+                     "sampled.");
 }
 
 static void put_all(const struct place_report *shown, const struct style *style, FILE *out)
@@ -257,11 +265,11 @@ static void put_all(const struct place_report *shown, const struct style *style,
 
 static void put(const struct place_report *shown, const struct style *style, FILE *out)
 {
-    const char *nothing = why_nothing(shown);
+    char *nothing = why_nothing(shown);
     text__head(shown->report, style, out);
     fputc('\n', out);
     if (nothing)
-        paragraph__put(style, out, INK_PLAIN, "  ", nothing);
+        paragraph__take(style, out, "  ", nothing);
     else if (shown->rank)
         put_one(shown, style, out);
     else

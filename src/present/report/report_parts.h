@@ -12,6 +12,8 @@ char *screen__line(const struct report *report,
 /* The command, how long it took, on how many CPUs, and what recording cost: figures that a watch
  * and top tell, too. */
 void text__head(const struct report *report, const struct style *style, FILE *out);
+/* Why nothing was recorded, a sentence or more; NULL: something was. free() it. */
+char *report__why_nothing(const struct report *report);
 /* What the threads that had work did with their time, a role each; who is left out. */
 void text__roles(const struct report *report, const struct style *style, FILE *out);
 /* "4 threads", of those that had work. free() it. */

@@ -106,9 +106,10 @@ static size_t patched_functions(const struct report *report)
     "To look into the program's own functions: heurt record --hot CMD finds the busy ones and " \
     "records them."
 
-/* free() it. */
-static char *why_nothing(const struct report *report)
+char *report__why_nothing(const struct report *report)
 {
+    if (report->profile->threads.count)
+        return NULL;
     const char *why = trace__meta(report->trace, "why_nothing");
     return why ? memory__format("Nothing was recorded: %s.", why)
                : memory__text("Nothing was recorded: heurt was in no process of this run. That is "
@@ -133,9 +134,8 @@ static const char *advice(const struct report *report)
 
 static void put_advice(const struct report *report, const struct style *style, FILE *out)
 {
-    char *text =
-        report->profile->threads.count == 0 ? why_nothing(report) : memory__text(advice(report));
-    paragraph__take(style, out, "  ", text);
+    char *nothing = report__why_nothing(report);
+    paragraph__take(style, out, "  ", nothing ? nothing : memory__text(advice(report)));
 }
 
 static void put_none_above(const struct report *report, const struct style *style, FILE *out)
