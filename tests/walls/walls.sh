@@ -46,7 +46,7 @@ may_include() {
 may_stand_on() {
     case $1 in
     callsite | sync) ;;
-    memory) echo callsite ;;
+    memory) echo events sync callsite ;;
     events) echo sync callsite ;;
     critical_path) echo sync ;;
     structure | openmp | mpi) echo events sync callsite ;;
