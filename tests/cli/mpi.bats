@@ -98,12 +98,17 @@ all_is_known() { # MPI
 # The tables are the same whoever makes them, and however many: what heurt analyse keeps is what heurt mpi
 # finds.
 any_number_of_processes() { # MPI
+    local counts='1 2 3 7'
     needs "$1"
+    if ldd "$HEURT" | grep -q libasan; then
+        export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0" # MPI itself leaves some
+        counts='1 3'                                          # that ask for CPUs all the time
+    fi
     run_ranks "$1" 3 "$HEURT" record --quiet --no-choice -o t "$PROGRAMS/mpi_known_$1" >out
     "$HEURT" mpi -i t --json >alone.json
     "$HEURT" analyse -i t
     mv t/ranks alone
-    for count in 1 2 3 7; do
+    for count in $counts; do
         run_ranks "$1" "$count" "$HEURT" analyse -i t 2>said
         grep -q "3 ranks in t, analysed by $count process" said || fail "$(cat said)"
         cmp alone t/ranks || fail "$count processes found something else than one"
@@ -178,6 +183,7 @@ fortran_is_known() { # MPI INTERFACE
 }
 
 @test "a program's own tool is called as often as without heurt, from C and from Fortran" {
+    needs_plain_heurt
     for mpi in openmpi mpich; do
         [ -x "$PROGRAMS/mpi_known_$mpi" ] || continue
         for program in mpi_known mpi_fortran_mpif; do
