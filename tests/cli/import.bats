@@ -1,43 +1,10 @@
 #!/usr/bin/env bats
 # heurt import: traces of other tools, made by these tools here, and what is damaged.
 load ../helpers
+load ../imported
 
 needs() { # COMMAND
     command -v "$1" >/dev/null || skip "$1 is not installed (make deps)"
-}
-
-# A program whose calls are known: 2 threads, 20 calls of work, 10 of leaf in each of them.
-make_program() { # FLAG…
-    cat >p.c <<'END'
-#include <pthread.h>
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-volatile long sink;
-__attribute__((noinline)) void leaf(long n) { for (long i = 0; i < n; i++) sink += i; }
-__attribute__((noinline)) void work(long n) { for (long i = 0; i < 10; i++) leaf(n + i); }
-static void *run(void *argument)
-{
-    for (int i = 0; i < 20; i++) {
-        pthread_mutex_lock(&lock);
-        work((long)argument);
-        pthread_mutex_unlock(&lock);
-    }
-    return 0;
-}
-int main(void)
-{
-    pthread_t threads[2];
-    for (long i = 0; i < 2; i++)
-        pthread_create(&threads[i], 0, run, (void *)(100 * (i + 1)));
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], 0);
-    return 0;
-}
-END
-    "$CC" -g -O1 "$@" -o p p.c -lpthread
-}
-
-count_of() { # DIR FUNCTION
-    "$HEURT" tables -i "$1" --format csv classes:count --where kind=call --where "function=$2" | tail -n +2 | sum
 }
 
 imported_from() { # WORDS: the sentence, and the note in every report
