@@ -367,6 +367,37 @@ static void who_waited_before_is_done_later_for_that(void **state)
     assert_in_range(imbalance_of(*state, true), 1990, 2020);
 }
 
+/* Thread 2 makes them after work of its own; it waits for the last one's end, or does something
+ * else until then, and ends after both. */
+static uint64_t imbalance_beside(struct scene *scene, bool joins)
+{
+    scene__start(scene, 2, BEGIN);
+    scene__start(scene, 0, BEGIN + 3000);
+    scene__start(scene, 1, BEGIN + 3000);
+    PUT(scene, 0, BEGIN + 5000, HEURT_EVENT_THREAD_END, 2000, 0);
+    PUT(scene, 1, BEGIN + 9900, HEURT_EVENT_THREAD_END, 6900, 0);
+    if (joins) {
+        PUT(scene, 2, BEGIN + 3000, HEURT_EVENT_JOIN, SITE, 0);
+        PUT(scene, 2, BEGIN + 9900, HEURT_EVENT_JOIN LEFT, 0);
+    }
+    end(scene, 2, 3100);
+    struct findings *findings = find(scene);
+    const struct finding *finding = find_kind(findings, FINDING_IMBALANCE);
+    uint64_t lost_ns = finding && finding->thread == 1 ? finding->lost_ns : 0;
+    findings__free(findings);
+    return lost_ns;
+}
+
+static void who_ends_after_waiting_for_the_last_is_not_the_last(void **state)
+{
+    assert_int_equal(imbalance_beside(*state, true), 4900);
+}
+
+static void who_is_beside_the_last_does_not_wait_for_it(void **state)
+{
+    assert_int_equal(imbalance_beside(*state, false), 0);
+}
+
 /* ---- what threads are called ----------------------------------------------------------------- */
 
 /* Thread 1 sleeps in a function of the program's, which code of the library calls as the thread's
@@ -432,6 +463,8 @@ int main(void)
         TEST(who_comes_late_because_others_take_the_cpus_is_no_cause),
         TEST(who_is_done_last_works_alone),
         TEST(who_waited_before_is_done_later_for_that),
+        TEST(who_ends_after_waiting_for_the_last_is_not_the_last),
+        TEST(who_is_beside_the_last_does_not_wait_for_it),
         TEST(who_is_started_by_a_library_is_known_by_what_it_runs),
         TEST(who_is_started_by_openmp_runs_more_than_one_thing),
     };

@@ -591,15 +591,32 @@ void finding__place_faults(const struct finder *finder, struct finding *finding)
 
 /* ---- one thread is done long after the others ------------------------------------------------ */
 
-static uint32_t last_worker(const struct finder *finder)
+/* Does not wait for half of its life. */
+static bool works_mostly(const struct finder *finder, uint32_t thread)
+{
+    const struct profile_thread *row = profile_thread_at(finder, thread);
+    return hardly_waits(row) || work_ns_of(row) >= row->lifetime_ns / 2;
+}
+
+/* The last one; of those that work mostly, or of all that had work. */
+static uint32_t last_worker(const struct finder *finder, bool works)
 {
     uint32_t last = UINT32_MAX;
     for (uint32_t i = 0; i < finder->profile->threads.count; i++)
-        if (finder->findings->had_work[i] &&
+        if (finder->findings->had_work[i] && (!works || works_mostly(finder, i)) &&
             (last == UINT32_MAX || trace__thread_at(finder->trace, i)->end_tick >
                                        trace__thread_at(finder->trace, last)->end_tick))
             last = i;
     return last;
+}
+
+/* In waits for the end of others. */
+static uint64_t joining_ns(const struct finder *finder, uint32_t thread)
+{
+    uint64_t ns = 0;
+    VEC_EACH (class, &finder->profile->classes, struct profile_class)
+        ns += class->what.at.kind == CLASS_JOIN ? class__sum_on(class, thread) : 0;
+    return ns;
 }
 
 static bool is_sibling(const struct finder *finder, uint32_t thread, uint32_t last)
@@ -663,14 +680,12 @@ static uint64_t told_loss_ns(const struct finder *finder, uint32_t thread)
 
 static void add_imbalance(struct finder *finder)
 {
-    uint32_t last = last_worker(finder);
+    uint32_t last = last_worker(finder, true), end = last_worker(finder, false);
     uint64_t idle_ns, told_ns, tail_ns, wall_ns = finder->profile->wall_ns;
     if (last == UINT32_MAX || !siblings_of(finder, last, &idle_ns, &told_ns, &tail_ns))
         return;
-    const struct profile_thread *row =
-        VEC_AT(&finder->profile->threads, struct profile_thread, last);
-    bool works = work_ns_of(row) >= row->lifetime_ns / 2;
-    if (!works || tail_ns >= wall_ns)
+    /* Who ends after it waits for it, and did not work beside it. */
+    if (tail_ns >= wall_ns || (end != last && joining_ns(finder, end) < tail_ns))
         return;
     uint64_t own_ns = ns__without(tail_ns, told_loss_ns(finder, last));
     double own_part = tail_ns ? (double)own_ns / (double)tail_ns : 0;

@@ -542,14 +542,37 @@ static char *place_advice(const struct report *report, const struct finding *fin
     return placement__advice(&shown, finding->remote->placed);
 }
 
+/* Between two times that a lock is taken so often, there is less to do than a thread takes to wake
+ * another: what is asked for is too small, however short the lock is held. */
+#define TAKEN_OFTEN_NS 10000
+
+static uint64_t taken_each_ns(const struct report *report, const struct finding *finding)
+{
+    uint64_t taken = finding->counts.taken;
+    return finding->category == FINDING_LOCK && taken ? report->findings->working_ns / taken
+                                                      : UINT64_MAX;
+}
+
+static char *lock_advice(uint64_t each_ns)
+{
+    char each[16];
+    duration__format(each_ns, each);
+    return memory__format("take it less often, for several items at a time: a thread takes it once "
+                          "every %s of its time",
+                          each);
+}
+
 char *finding__fix(const struct report *report, const struct finding *finding)
 {
+    uint64_t each_ns = taken_each_ns(report, finding);
     const struct openmp_hint *hint = hint_of(report, finding);
     const struct openmp_report shown = {.report = report, .use = report->openmp};
     if (hint)
         return openmp_hint__words(&shown, hint);
     if (finding->remote)
         return place_advice(report, finding);
+    if (each_ns < TAKEN_OFTEN_NS && !finding->is_ordered && !finding->is_gil)
+        return lock_advice(each_ns);
     return finding->sharing ? sharing__fix(report, finding->sharing) : NULL;
 }
 
