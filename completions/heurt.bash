@@ -12,7 +12,7 @@ _heurt_options() {
     locks) echo '-i --input --lock --site --min-wait --thread --from --to --path --dot --audit --width --json --csv --help' ;;
     memory) echo '-i --input --lines --pages --flow --picture --all --counted --width --json --csv --help' ;;
     place) echo '-i -o --input --script --output --all --width --json --csv --help' ;;
-    mpi) echo '-i --input --width --json --csv --help' ;;
+    mpi) echo '-i --input --width --matrix --late-message --late-collective --json --csv --help' ;;
     analyse) echo '-i --input --help' ;;
     openmp) echo '-i --input --width --json --csv --help' ;;
     structure) echo '-i --input --thread --depth --all --interesting --grammar --width --json --csv --help' ;;

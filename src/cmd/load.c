@@ -218,7 +218,9 @@ static bool has_mpi(const struct trace *trace)
 
 void loaded__ask_mpi(struct loaded *loaded)
 {
-    if (!loaded->mpi_options.kept && !loaded->whole)
+    const struct mpi_options *options = &loaded->mpi_options;
+    bool is_as_kept = !loaded->whole && !options->least_message_ns && !options->least_collective_ns;
+    if (!options->kept && is_as_kept)
         loaded->mpi_options.kept = kept_ranks__read(loaded->report.directory, loaded->trace);
     run__ask(&loaded->run, &mpi_analysis, &loaded->mpi_options);
 }

@@ -2,6 +2,7 @@
 #include "analysis/analysis.h"
 #include "analysis/mpi/exchange.h"
 #include "analysis/mpi/mpi.h"
+#include "analysis/mpi/mpi_efficiency.h"
 #include "scene.h"
 
 #include <pthread.h>
@@ -265,6 +266,55 @@ static void operations(void **state)
     assert_int_equal(rank_at(0)->wait_ns[MPI_WAIT_EARLY_SCAN], 0);
 }
 
+/* Of each rank at its places: what it waited for whom, and how long it was outside of MPI before.
+ * Shorter waits than are asked for are none. */
+static void ranks_at_places(void **state)
+{
+    struct scene *scene = *state;
+    struct mpi_options options = {.least_message_ns = 1501};
+    struct error error;
+    begin(scene);
+    receives(scene, 0, 2000, 3600, 1, 1, 5, 40);
+    sends(scene, 1, 3500, 3550, 0, 5, 40);
+    end(scene);
+    assert_int_equal(use->rank_waits.count, 1);
+    const struct mpi_rank_wait *wait = VEC_AT(&use->rank_waits, struct mpi_rank_wait, 0);
+    assert_int_equal(wait->rank, 0);
+    assert_int_equal(wait->other, 1);
+    assert_int_equal(wait->wait, MPI_WAIT_LATE_SENDER);
+    assert_int_equal(wait->ns, 1500);
+    const struct mpi_rank_site *at = VEC_AT(&use->rank_sites, struct mpi_rank_site, 0);
+    assert_int_equal(at->site, wait->site);
+    assert_int_equal(at->rank, 0);
+    assert_int_equal(at->waited_ns, 1500);
+    assert_int_equal(at->before_ns, 900);
+    mpi_analysis.free(use);
+    use = NULL;
+    assert_int_equal(run__one(scene->trace, NULL, &mpi_analysis, &options, (void **)&use, &error),
+                     0);
+    assert_int_equal(use->rank_waits.count, 0);
+    assert_int_equal(rank_at(0)->waited_ns, 0);
+}
+
+/* Ranks are 8,900 between MPI_Init and their end; rank 0 is 1,600 of these in MPI, and waits 1,500;
+ * rank 1 sends for 50. */
+static void efficiencies(void **state)
+{
+    struct scene *scene = *state;
+    begin(scene);
+    receives(scene, 0, 2000, 3600, 1, 1, 5, 40);
+    sends(scene, 1, 3500, 3550, 0, 5, 40);
+    end(scene);
+    struct mpi_efficiency of = mpi_use__efficiency(use, &(struct mpi_regions){0});
+    assert_int_equal(of.elapsed_ns, 8900);
+    assert_true(of.balance > 0.938 && of.balance < 0.939); /* (7300 + 8850 + 8900) / 3 / 8900 */
+    assert_true(of.parallel > 0.938 && of.parallel < 0.939);
+    assert_true(of.hybrid != of.hybrid);
+    /* Teams of 2 work 3,000 in regions of 2,000: 25,050 - 2,000 + 3,000 of 2 × 3 × 8,900. */
+    of = mpi_use__efficiency(use, &(struct mpi_regions){2000, 3000, 2});
+    assert_true(of.hybrid > 0.487 && of.hybrid < 0.489);
+}
+
 /* One rank did not come: nothing is said of the operation. A message that nobody sent. */
 static void parts_missing(void **state)
 {
@@ -490,6 +540,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_order, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(operations, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(parts_missing, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(ranks_at_places, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(efficiencies, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(ranks_at_places, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(efficiencies, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(ring, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(any_number_of_processes, scene__setup, scene__teardown),
     };

@@ -103,7 +103,13 @@ struct mpi_job {
     struct vec records;  /* struct rank_record: its own, by rank */
     struct vec owners;   /* struct rank_owner: of all, by rank */
     struct mpi_use *use; /* its part; communicators: all. Ticks where it says ns */
+    uint64_t least_message, least_collective; /* shorter waits are none */
 };
+/* Whether a wait is as long as one has to be. */
+static inline bool mpi_job__is_wait(const struct mpi_job *job, unsigned wait, uint64_t ticks)
+{
+    return ticks >= (mpi_wait__is_collective(wait) ? job->least_collective : job->least_message);
+}
 struct rank_record *mpi_job__rank(const struct mpi_job *job, uint32_t rank); /* NULL: not its own */
 /* Process of the exchange; MPI_NOBODY: no such rank is in the trace. */
 uint32_t mpi_job__owner(const struct mpi_job *job, uint32_t rank);
@@ -132,6 +138,18 @@ void mpi_job__find_delays(struct mpi_job *job);
 void mpi_job__add_ranks(struct mpi_job *job);
 /* Of all processes' parts the whole, in ns, in process 0. */
 void mpi_job__gather_tables(struct mpi_job *job);
+
+/* mpi_details.c: what each rank did at each place. A place is numbered by whoever asks. */
+struct mpi_details {
+    struct vec sites, waits; /* struct mpi_rank_site, mpi_rank_wait */
+    uint32_t block;
+};
+struct mpi_details mpi_details__of(void);
+/* Of a rank; numbers: of its places. */
+void mpi_details__add(struct mpi_details *details, const struct rank_record *record,
+                      const uint32_t *numbers);
+/* One row of each, in order, of the least blocks that are few enough. */
+void mpi_details__join(struct mpi_details *details);
 
 /* mpi_pairs.c: messages from one rank, or block of ranks, to another. */
 struct mpi_pair *mpi_use__pair(struct mpi_use *use, uint32_t from, uint32_t to);

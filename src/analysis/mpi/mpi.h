@@ -59,6 +59,8 @@ struct mpi_rank {
     uint64_t calls, sent, sent_bytes, received, received_bytes, collectives;
     /* Others waited for it because it was outside of MPI: in all, and what it did then. */
     uint64_t delay_ns, delay_work_ns, delay_no_cpu_ns, delay_blocked_ns;
+    /* From the end of MPI_Init to MPI_Finalize, where they are told; of that, in MPI; waited. */
+    uint64_t span_ns, span_mpi_ns, span_waited_ns;
 };
 
 /* Calls at one place of the program, of all ranks. */
@@ -72,6 +74,19 @@ struct mpi_site {
     uint64_t wait_ns[MPI_WAITS];
     uint64_t waits[MPI_WAITS]; /* calls with such a wait */
     uint64_t late_ns;          /* late was waited for */
+};
+
+/* A rank's calls at one place; of blocks of ranks, the first of each. */
+struct mpi_rank_site {
+    uint32_t rank, site; /* site: index of sites */
+    uint64_t count, ns, waited_ns, most_ns, bytes;
+    uint64_t before_ns; /* outside of MPI, since the call before; of who called MPI_Init */
+};
+
+/* A rank waited at one place for another one; of blocks of ranks, the first of each. */
+struct mpi_rank_wait {
+    uint32_t site, rank, wait, other; /* site: index of sites; wait: enum mpi_wait */
+    uint64_t count, ns;
 };
 
 /* From one rank to another; of blocks of ranks, the first of each. */
@@ -92,7 +107,11 @@ struct mpi_use {
     struct vec sites;         /* struct mpi_site, of most time waited first */
     struct vec pairs;         /* struct mpi_pair, by from and to; MPI_PAIRS_MOST at most */
     struct vec communicators; /* struct mpi_communicator */
-    uint32_t block;           /* ranks that are one in pairs: a power of two */
+    struct vec rank_sites;    /* struct mpi_rank_site, by site and rank; MPI_PAIRS_MOST at most */
+    struct vec rank_waits;    /* struct mpi_rank_wait, by site, rank, other and wait; likewise */
+    uint32_t block;           /* ranks that are one in pairs: a power of two; */
+    uint32_t detail_block;    /* in rank_sites and rank_waits */
+    uint32_t unused_words;    /* 0 */
     uint32_t size;            /* of MPI_COMM_WORLD; ranks may be missing */
     uint64_t matched, unmatched_sends, unmatched_receives, cancelled;
     uint64_t whole_operations,
@@ -106,7 +125,8 @@ struct mpi_use {
 /* What the analysis is asked for with; no options: all zeroes. Both outlive the run. */
 struct mpi_options {
     const struct mpi_exchange *exchange; /* several processes analyse; NULL: this one alone */
-    struct mpi_use *kept;                /* the result, from an earlier time; NULL: there is none */
+    uint64_t least_message_ns, least_collective_ns; /* shorter waits are none */
+    struct mpi_use *kept; /* the result, from an earlier time; NULL: there is none */
 };
 
 /* A struct mpi_use; no result where no rank is told, and in processes of the exchange but 0. */
@@ -125,6 +145,8 @@ struct mpi_most {
     double times;
 };
 struct mpi_most mpi_use__most_work(const struct mpi_use *use);
+/* Whether ranks wait so in collective operations, not for a message. */
+bool mpi_wait__is_collective(unsigned wait);
 /* The rank that others waited for most; NULL: none. */
 const struct mpi_rank *mpi_use__latest(const struct mpi_use *use);
 

@@ -53,6 +53,26 @@ static void add_call(struct mpi_job *job, const struct rank_record *record,
     rank->wait_ns[call->wait] += call->waited;
 }
 
+/* From MPI_Init to MPI_Finalize: what begins and ends MPI is nobody's work. */
+static void add_span(const struct rank_record *record, struct mpi_rank *rank)
+{
+    const struct rank_call *calls = record->calls.items;
+    uint64_t begin = record->begin, end = record->end;
+    for (uint32_t i = 0; i < record->main_calls; i++) {
+        uint32_t call = rank_record__place(record, &calls[i])->call;
+        if (call == HEURT_CALL_INIT)
+            begin = calls[i].leave;
+        if (call == HEURT_CALL_FINALIZE)
+            end = calls[i].enter;
+    }
+    rank->span_ns = end > begin ? end - begin : 0;
+    for (uint32_t i = 0; i < record->main_calls; i++)
+        if (calls[i].enter >= begin && calls[i].leave <= end) {
+            rank->span_mpi_ns += calls[i].leave - calls[i].enter;
+            rank->span_waited_ns += calls[i].waited;
+        }
+}
+
 static void add_rank(struct mpi_job *job, const struct rank_record *record)
 {
     struct mpi_rank *rank = vec__push(&job->use->ranks, NULL);
@@ -62,6 +82,7 @@ static void add_rank(struct mpi_job *job, const struct rank_record *record)
     VEC_EACH (call, &record->calls, const struct rank_call)
         add_call(job, record, call, place++ < record->main_calls, rank);
     add_off(record, rank);
+    add_span(record, rank);
     rank->life_ns = record->end - record->begin;
     uint64_t other = rank->mpi_ns + rank->blocked_ns + rank->no_cpu_ns;
     rank->work_ns = rank->life_ns > other ? rank->life_ns - other : 0;
@@ -93,7 +114,7 @@ static void gather_ranks(struct mpi_job *job)
         to_ns(job->run->trace, &rank->life_ns, 5);
         to_ns(job->run->trace, &rank->waited_ns, 1);
         to_ns(job->run->trace, rank->wait_ns, MPI_WAITS);
-        to_ns(job->run->trace, &rank->delay_ns, 4);
+        to_ns(job->run->trace, &rank->delay_ns, 7);
     }
 }
 
@@ -141,11 +162,22 @@ static struct site_key key_of(const struct mpi_job *job, const struct rank_recor
     return key;
 }
 
+/* Rows of ranks that go to process 0, of the sites with these keys. */
+struct keyed_site {
+    struct site_key key;
+    struct mpi_rank_site row;
+};
+struct keyed_wait {
+    struct site_key key;
+    struct mpi_rank_wait row;
+};
+
 /* The rows of one process. */
 struct site_table {
-    struct vec parts;    /* struct site_part */
-    struct vec blockers; /* struct vec of uint64_t, ticks by place of the owner; by parts */
-    struct map numbers;  /* struct site_key → index of parts */
+    struct vec parts;           /* struct site_part */
+    struct vec blockers;        /* struct vec of uint64_t, ticks by place of the owner; by parts */
+    struct map numbers;         /* struct site_key → index of parts */
+    struct mpi_details details; /* of these places */
 };
 
 static void add_to_site(struct mpi_site *site, const struct rank_call *call)
@@ -194,6 +226,7 @@ static void add_sites(struct mpi_job *job, struct site_table *table,
             VEC_AT(&table->parts, struct site_part, number)->site.ranks++;
     }
     vec__free(&seen);
+    mpi_details__add(&table->details, record, numbers);
     VEC_EACH (call, &record->calls, const struct rank_call) {
         uint32_t number = numbers[call->place];
         add_to_site(&VEC_AT(&table->parts, struct site_part, number)->site, call);
@@ -278,34 +311,139 @@ static void find_latest(struct mpi_site *site, const struct site_key *key,
     }
 }
 
+/* A row, and what it is called. */
+struct named_site {
+    struct mpi_site row;
+    struct site_key key;
+};
+
 static int by_waited(const void *a, const void *b)
 {
-    const struct mpi_site *left = a, *right = b;
+    const struct mpi_site *left = &((const struct named_site *)a)->row,
+                          *right = &((const struct named_site *)b)->row;
     return ORDER(right->waited_ns, left->waited_ns) ?: ORDER(right->ns, left->ns)
                ?: ORDER(left->site, right->site) ?: ORDER(left->call, right->call);
 }
 
-static void gather_sites(struct mpi_job *job)
+/* Where a site stands. */
+struct site_index {
+    struct site_key key;
+    uint32_t index;
+};
+
+static int by_index_key(const void *a, const void *b)
 {
-    struct site_table table = {VEC_OF(struct site_part), VEC_OF(struct vec), {0}};
-    VEC_EACH (record, &job->records, const struct rank_record)
-        add_sites(job, &table, record);
-    struct vec blockers = blockers_of(job, &table);
-    mpi_job__gather(job, &table.parts);
-    mpi_job__gather(job, &blockers);
-    vec__sort(&table.parts, by_key_and_rank);
-    vec__sort(&blockers, by_key_and_blocker);
-    const struct site_part *parts = table.parts.items;
-    for (size_t i = 0, end; i < table.parts.count; i = end) {
-        struct mpi_site *site = vec__push(&job->use->sites, &parts[i].site);
-        for (end = i + 1; end < table.parts.count && by_key(&parts[end].key, &parts[i].key) == 0;)
+    const struct site_index *left = a, *right = b;
+    return by_key(&left->key, &right->key);
+}
+
+static uint32_t index_of(const struct vec *indexes, const struct site_key *key)
+{
+    const struct site_index *all = indexes->items;
+    return all[FIRST_WHERE(at, indexes->count, by_key(&all[at].key, key) >= 0)].index;
+}
+
+static struct vec sites_of(struct mpi_job *job, const struct vec *all_parts,
+                           const struct vec *blockers)
+{
+    struct vec sites = VEC_OF(struct named_site);
+    const struct site_part *parts = all_parts->items;
+    for (size_t i = 0, end; i < all_parts->count; i = end) {
+        struct named_site *named =
+            vec__push(&sites, &(struct named_site){parts[i].site, parts[i].key});
+        struct mpi_site *site = &named->row;
+        for (end = i + 1; end < all_parts->count && by_key(&parts[end].key, &parts[i].key) == 0;)
             join_sites(site, &parts[end++].site);
-        find_latest(site, &parts[i].key, &blockers);
+        find_latest(site, &parts[i].key, blockers);
         to_ns(job->run->trace, &site->ns, 3);
         to_ns(job->run->trace, site->wait_ns, MPI_WAITS);
         to_ns(job->run->trace, &site->late_ns, 1);
     }
-    vec__sort(&job->use->sites, by_waited);
+    vec__sort(&sites, by_waited);
+    return sites;
+}
+
+/* Of what is behind keys, in process 0. */
+static void take_details(struct mpi_job *job, struct mpi_details *details, const struct vec *sites,
+                         const struct vec *waits, const struct vec *indexes)
+{
+    struct mpi_use *use = job->use;
+    VEC_EACH (keyed, sites, const struct keyed_site)
+        ((struct mpi_rank_site *)vec__push(&details->sites, &keyed->row))->site =
+            index_of(indexes, &keyed->key);
+    VEC_EACH (keyed, waits, const struct keyed_wait)
+        ((struct mpi_rank_wait *)vec__push(&details->waits, &keyed->row))->site =
+            index_of(indexes, &keyed->key);
+    mpi_details__join(details);
+    use->rank_sites = details->sites;
+    use->rank_waits = details->waits;
+    use->detail_block = details->block;
+    VEC_EACH (row, &use->rank_sites, struct mpi_rank_site) {
+        to_ns(job->run->trace, &row->ns, 3);
+        to_ns(job->run->trace, &row->before_ns, 1);
+    }
+    VEC_EACH (row, &use->rank_waits, struct mpi_rank_wait)
+        to_ns(job->run->trace, &row->ns, 1);
+}
+
+static uint32_t most_of(struct mpi_job *job, uint32_t value)
+{
+    struct vec values = VEC_OF(uint32_t);
+    vec__push(&values, &value);
+    mpi_job__gather(job, &values);
+    VEC_EACH (one, &values, const uint32_t)
+        value = *one > value ? *one : value;
+    vec__free(&values);
+    return value;
+}
+
+/* What each rank did there: its places' numbers become keys, which are the same in all processes,
+ * and these indexes of sites. Frees the table's. */
+static void gather_details(struct mpi_job *job, struct mpi_details *own, const struct vec *keys,
+                           const struct vec *indexes)
+{
+    struct vec sites = VEC_OF(struct keyed_site), waits = VEC_OF(struct keyed_wait);
+    struct mpi_details all = mpi_details__of();
+    mpi_details__join(own);
+    all.block = most_of(job, own->block);
+    VEC_EACH (row, &own->sites, const struct mpi_rank_site)
+        vec__push(&sites, &(struct keyed_site){*VEC_AT(keys, struct site_key, row->site), *row});
+    VEC_EACH (row, &own->waits, const struct mpi_rank_wait)
+        vec__push(&waits, &(struct keyed_wait){*VEC_AT(keys, struct site_key, row->site), *row});
+    vec__free(&own->sites);
+    vec__free(&own->waits);
+    mpi_job__gather(job, &sites);
+    mpi_job__gather(job, &waits);
+    if (job->exchange->self == 0)
+        take_details(job, &all, &sites, &waits, indexes);
+    vec__free(&sites);
+    vec__free(&waits);
+}
+
+static void gather_sites(struct mpi_job *job)
+{
+    struct site_table table = {
+        VEC_OF(struct site_part), VEC_OF(struct vec), {0}, mpi_details__of()};
+    struct vec keys = VEC_OF(struct site_key), indexes = VEC_OF(struct site_index);
+    VEC_EACH (record, &job->records, const struct rank_record)
+        add_sites(job, &table, record);
+    struct vec blockers = blockers_of(job, &table);
+    VEC_EACH (part, &table.parts, const struct site_part)
+        vec__push(&keys, &part->key);
+    mpi_job__gather(job, &table.parts);
+    mpi_job__gather(job, &blockers);
+    vec__sort(&table.parts, by_key_and_rank);
+    vec__sort(&blockers, by_key_and_blocker);
+    struct vec sites = sites_of(job, &table.parts, &blockers);
+    VEC_EACH (site, &sites, const struct named_site) {
+        vec__push(&indexes, &(struct site_index){site->key, (uint32_t)job->use->sites.count});
+        vec__push(&job->use->sites, &site->row);
+    }
+    vec__sort(&indexes, by_index_key);
+    gather_details(job, &table.details, &keys, &indexes);
+    vec__free(&keys);
+    vec__free(&indexes);
+    vec__free(&sites);
     vec__free(&table.parts);
     vec__free(&blockers);
 }
@@ -358,12 +496,7 @@ static void gather_communicators(struct mpi_job *job)
 
 static void gather_pairs(struct mpi_job *job)
 {
-    struct vec blocks = VEC_OF(uint32_t);
-    vec__push(&blocks, &job->use->block);
-    mpi_job__gather(job, &blocks);
-    VEC_EACH (block, &blocks, const uint32_t)
-        job->use->block = *block > job->use->block ? *block : job->use->block;
-    vec__free(&blocks);
+    job->use->block = most_of(job, job->use->block);
     mpi_job__gather(job, &job->use->pairs);
     mpi_use__join_pairs(job->use);
     VEC_EACH (pair, &job->use->pairs, struct mpi_pair)

@@ -7,22 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "heurt MPI 2\n"
+#define MAGIC "heurt MPI 3\n"
+
+#define TABLES 6u
 
 /* No padding. */
 #define ROW(numbers, words) ((numbers) * sizeof(uint32_t) + (words) * sizeof(uint64_t))
-_Static_assert(sizeof(struct mpi_rank) == ROW(4, 16 + MPI_WAITS), "");
+_Static_assert(sizeof(struct mpi_rank) == ROW(4, 19 + MPI_WAITS), "");
 _Static_assert(sizeof(struct mpi_site) == ROW(4, 7 + 2 * MPI_WAITS), "");
 _Static_assert(sizeof(struct mpi_pair) == ROW(2, 6), "");
 _Static_assert(sizeof(struct mpi_communicator) == ROW(2, 5), "");
-_Static_assert(sizeof(struct mpi_use) == 4 * sizeof(struct vec) + ROW(2, 11), "");
+_Static_assert(sizeof(struct mpi_rank_site) == ROW(2, 6), "");
+_Static_assert(sizeof(struct mpi_rank_wait) == ROW(4, 2), "");
+_Static_assert(sizeof(struct mpi_use) == TABLES * sizeof(struct vec) + ROW(4, 11), "");
 
 /* Whose tables they are, and how many rows. */
 struct kept_head {
     char magic[16];
     uint64_t start, end, threads, processes; /* of the trace */
     uint64_t row_bytes;                      /* of all tables, and of struct mpi_use */
-    uint64_t counts[4];
+    uint64_t counts[TABLES];
     struct mpi_use use; /* its vecs have no items */
 };
 
@@ -41,25 +45,27 @@ static struct kept_head head_of(const struct trace *trace)
     return head;
 }
 
-#define TABLES(use)                                                        \
-    {                                                                      \
-        &(use)->ranks, &(use)->sites, &(use)->pairs, &(use)->communicators \
+#define TABLES_OF(use)                                                                          \
+    {                                                                                           \
+        &(use)->ranks, &(use)->sites, &(use)->pairs, &(use)->communicators, &(use)->rank_sites, \
+            &(use)->rank_waits                                                                  \
     }
 
 void *mpi_use__bytes(const struct mpi_use *use, const struct trace *trace, size_t *size)
 {
-    const struct vec *const tables[4] = TABLES(use);
+    const struct vec *const tables[TABLES] = TABLES_OF(use);
     struct kept_head head = head_of(trace);
     head.use = *use;
-    head.use.ranks = head.use.sites = head.use.pairs = head.use.communicators = (struct vec){0};
+    head.use.ranks = head.use.sites = head.use.pairs = head.use.communicators =
+        head.use.rank_sites = head.use.rank_waits = (struct vec){0};
     *size = sizeof head;
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < TABLES; i++) {
         head.counts[i] = tables[i]->count;
         *size += tables[i]->count * tables[i]->item_bytes;
     }
     char *bytes = memory__zeroed(1, *size), *at = bytes + sizeof head;
     memcpy(bytes, &head, sizeof head);
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < TABLES; i++) {
         if (tables[i]->count)
             memcpy(at, tables[i]->items, tables[i]->count * tables[i]->item_bytes);
         at += tables[i]->count * tables[i]->item_bytes;
@@ -81,8 +87,10 @@ static struct mpi_use *take_tables(const struct kept_head *head, const char *at,
     use->sites = VEC_OF(struct mpi_site);
     use->pairs = VEC_OF(struct mpi_pair);
     use->communicators = VEC_OF(struct mpi_communicator);
-    struct vec *const tables[4] = TABLES(use);
-    for (unsigned i = 0; i < 4; i++) {
+    use->rank_sites = VEC_OF(struct mpi_rank_site);
+    use->rank_waits = VEC_OF(struct mpi_rank_wait);
+    struct vec *const tables[TABLES] = TABLES_OF(use);
+    for (unsigned i = 0; i < TABLES; i++) {
         size_t bytes = head->counts[i] * tables[i]->item_bytes;
         if (head->counts[i] > room / tables[i]->item_bytes) {
             mpi_analysis.free(use);
@@ -104,6 +112,12 @@ static bool is_sound(const struct mpi_use *use, const struct trace *trace)
             return false;
     VEC_EACH (site, &use->sites, const struct mpi_site)
         if (!trace__process_of(trace, site->process))
+            return false;
+    VEC_EACH (row, &use->rank_sites, const struct mpi_rank_site)
+        if (row->site >= use->sites.count)
+            return false;
+    VEC_EACH (row, &use->rank_waits, const struct mpi_rank_wait)
+        if (row->site >= use->sites.count || row->wait >= MPI_WAITS)
             return false;
     return use->ranks.count > 0;
 }
@@ -140,5 +154,7 @@ struct mpi_use *mpi_use__copy(const struct mpi_use *use)
     copy->sites = copy_of(&use->sites);
     copy->pairs = copy_of(&use->pairs);
     copy->communicators = copy_of(&use->communicators);
+    copy->rank_sites = copy_of(&use->rank_sites);
+    copy->rank_waits = copy_of(&use->rank_waits);
     return copy;
 }

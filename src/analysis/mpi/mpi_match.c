@@ -102,8 +102,9 @@ static void take_message(struct mpi_job *job, const struct arrived *message)
     struct rank_call *call = message->call;
     struct mpi_communicator *in = mpi_job__communicator(job, sent->communicator);
     uint64_t until = tick__earlier(sent->enter, call->leave);
+    uint64_t waited = until > call->enter ? until - call->enter : 0;
     add_to_pair(mpi_use__pair(job->use, sent->from, sent->to), message->receive->bytes,
-                until > call->enter ? until - call->enter : 0);
+                waited >= job->least_message ? waited : 0);
     if (in) {
         in->messages++;
         in->bytes += message->receive->bytes;
@@ -205,7 +206,9 @@ static void take_answers(struct mpi_job *job, const struct vec *answers)
             post->done == NO_CALL ? NULL : rank_record__call(record, post->done);
         if (!blocked || one->tick <= blocked->enter || one->tick >= blocked->leave)
             continue;
-        mpi_use__pair(job->use, one->from, one->to)->late_receiver_ns += one->tick - blocked->enter;
+        if (one->tick - blocked->enter >= job->least_message)
+            mpi_use__pair(job->use, one->from, one->to)->late_receiver_ns +=
+                one->tick - blocked->enter;
         rank_call__waits(blocked, one->tick, MPI_WAIT_LATE_RECEIVER, one->to);
     }
 }

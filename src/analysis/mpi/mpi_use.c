@@ -13,8 +13,9 @@ static const struct mpi_exchange alone = {.count = 1, .step_items = STEP_ITEMS};
 struct mpi_run {
     const struct run *run;
     const struct mpi_exchange *exchange;
-    struct mpi_use *kept; /* NULL: there are none */
-    struct vec records;   /* struct rank_record, by trace__threads */
+    struct mpi_use *kept;                     /* NULL: there are none */
+    struct vec records;                       /* struct rank_record, by trace__threads */
+    uint64_t least_message, least_collective; /* ticks */
 };
 
 static void *start(struct run *run)
@@ -25,6 +26,10 @@ static void *start(struct run *run)
                              .exchange = options && options->exchange ? options->exchange : &alone,
                              .kept = options && options->kept ? mpi_use__copy(options->kept) : NULL,
                              .records = VEC_OF(struct rank_record)};
+    if (options) {
+        self->least_message = trace__ticks(run->trace, options->least_message_ns);
+        self->least_collective = trace__ticks(run->trace, options->least_collective_ns);
+    }
     return self;
 }
 
@@ -128,7 +133,21 @@ static void mpi_use__free(void *result)
     vec__free(&use->sites);
     vec__free(&use->pairs);
     vec__free(&use->communicators);
+    vec__free(&use->rank_sites);
+    vec__free(&use->rank_waits);
     free(use);
+}
+
+/* What is too short to count is time that the call takes itself. */
+static void drop_short_waits(struct mpi_job *job)
+{
+    VEC_EACH (record, &job->records, const struct rank_record)
+        VEC_EACH (call, &record->calls, struct rank_call)
+            if (call->wait != MPI_WAIT_NONE && !mpi_job__is_wait(job, call->wait, call->waited)) {
+                call->wait = MPI_WAIT_NONE;
+                call->blocker = MPI_NOBODY;
+                call->waited = 0;
+            }
 }
 
 /* NULL: not in process 0. */
@@ -139,11 +158,15 @@ static struct mpi_use *mpi_use__of(struct mpi_job *job)
                                  .sites = VEC_OF(struct mpi_site),
                                  .pairs = VEC_OF(struct mpi_pair),
                                  .communicators = VEC_OF(struct mpi_communicator),
+                                 .rank_sites = VEC_OF(struct mpi_rank_site),
+                                 .rank_waits = VEC_OF(struct mpi_rank_wait),
                                  .block = 1,
+                                 .detail_block = 1,
                                  .wall_ns = trace__wall_ns(job->run->trace)};
     find_communicators(job);
     mpi_job__match(job);
     mpi_job__find_operations(job);
+    drop_short_waits(job);
     mpi_job__add_ranks(job);
     mpi_job__find_delays(job);
     mpi_job__gather_tables(job);
@@ -156,8 +179,11 @@ static struct mpi_use *mpi_use__of(struct mpi_job *job)
 static void *finish(void *self)
 {
     struct mpi_run *mpi = self;
-    struct mpi_job job = {
-        .run = mpi->run, .exchange = mpi->exchange, .records = rank_records__of(&mpi->records)};
+    struct mpi_job job = {.run = mpi->run,
+                          .exchange = mpi->exchange,
+                          .records = rank_records__of(&mpi->records),
+                          .least_message = mpi->least_message,
+                          .least_collective = mpi->least_collective};
     struct mpi_use *use = mpi->kept;
     if (!use) {
         find_owners(&job);
@@ -198,6 +224,12 @@ const char *mpi_wait__name(unsigned wait)
         [MPI_WAIT_END] = "end",
     };
     return wait < MPI_WAITS ? names[wait] : "?";
+}
+
+bool mpi_wait__is_collective(unsigned wait)
+{
+    return wait != MPI_WAIT_LATE_SENDER && wait != MPI_WAIT_WRONG_ORDER &&
+           wait != MPI_WAIT_LATE_RECEIVER;
 }
 
 struct mpi_most mpi_use__most_work(const struct mpi_use *use)

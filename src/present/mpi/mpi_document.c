@@ -1,4 +1,5 @@
 /* heurt.mpi/1: the contract is in docs/heurt-mpi.md; and the tables of MPI. */
+#include "analysis/openmp/openmp.h"
 #include "base/memory.h"
 #include "format/reader.h"
 #include "present/mpi/mpi_screens.h"
@@ -111,7 +112,7 @@ static struct table_rows site_rows(const struct mpi_report *shown)
     if (shown->use)
         VEC_EACH (site, &shown->use->sites, const struct mpi_site) {
             unsigned wait = longest_wait(site->wait_ns);
-            if (shown->wait && !site->wait_ns[shown->wait])
+            if ((shown->wait && !site->wait_ns[shown->wait]) || !mpi_report__shows(shown, site))
                 continue;
             struct place_cells place =
                 place_cells__of_site(&rows, shown->report, site->process, site->site);
@@ -169,6 +170,126 @@ static struct table_rows communicator_rows(const struct mpi_report *shown)
     return rows;
 }
 
+/* ---- ranks at places ------------------------------------------------------------------------- */
+
+struct rank_site_cells {
+    struct mpi_rank_site of;
+    struct place_cells place;
+    const char *call;
+};
+#define RANK_SITE(member, title, unit, help) \
+    COLUMN_KEYED(#member, rank_site_cells, of.member, title, unit, help)
+static const struct column rank_site_columns[] = {
+    RANK_SITE(rank, "rank", "", "in MPI_COMM_WORLD; of very many, the first of a block"),
+    COLUMN(rank_site_cells, call, "call", "", "function of MPI"),
+    FIELD_OBJECT("place", rank_site_cells, place, site_table),
+    FLAT("function", rank_site_cells, place.function, "in", "", "function that calls it"),
+    FLAT("file", rank_site_cells, place.file, NULL, "", "its source file"),
+    FLAT("line", rank_site_cells, place.line, "line", "", "line in it"),
+    RANK_SITE(count, "times", "", "its calls there"),
+    RANK_SITE(bytes, "bytes", "", "that were given to send, or had room to be received"),
+    COLUMN_KEYED("time_ns", rank_site_cells, of.ns, "time", "ns", "that they took"),
+    RANK_SITE(most_ns, NULL, "ns", "the longest"),
+    RANK_SITE(waited_ns, "waited", "ns", "of the time, for other ranks"),
+    RANK_SITE(before_ns, "before", "ns", "outside of MPI, since the call before each"),
+};
+static const struct table rank_sites_table =
+    TABLE(rank_site_cells, "mpi_rank_calls", "a row a rank and a place at which it calls MPI",
+          rank_site_columns);
+
+static const struct mpi_site *site_at(const struct mpi_report *shown, uint32_t index)
+{
+    return VEC_AT(&shown->use->sites, struct mpi_site, index);
+}
+
+/* Whether a rank that stands for others, too, is the one that is shown alone. */
+static bool is_shown(const struct mpi_report *shown, uint32_t rank)
+{
+    return !shown->is_one_rank || rank == (shown->rank & ~(shown->use->detail_block - 1));
+}
+
+static struct table_rows rank_site_rows(const struct mpi_report *shown)
+{
+    struct table_rows rows = table_rows__of(&rank_sites_table);
+    if (shown->use)
+        VEC_EACH (row, &shown->use->rank_sites, const struct mpi_rank_site) {
+            const struct mpi_site *site = site_at(shown, row->site);
+            if (!is_shown(shown, row->rank) || !mpi_report__shows(shown, site))
+                continue;
+            struct place_cells place =
+                place_cells__of_site(&rows, shown->report, site->process, site->site);
+            TABLE_ROW(&rows, rank_site_cells, .of = *row, .place = place,
+                      .call = message_call__name(site->call));
+        }
+    return rows;
+}
+
+struct rank_wait_cells {
+    struct mpi_rank_wait of;
+    struct place_cells place;
+    const char *call, *wait;
+};
+static const struct column rank_wait_columns[] = {
+    COLUMN_KEYED("rank", rank_wait_cells, of.rank, "rank", "", "that waited"),
+    COLUMN_KEYED("for_rank", rank_wait_cells, of.other, "for rank", "", "that was waited for"),
+    COLUMN(rank_wait_cells, wait, "wait", "", "its kind"),
+    COLUMN(rank_wait_cells, call, "call", "", "function of MPI in which it waited"),
+    FIELD_OBJECT("place", rank_wait_cells, place, site_table),
+    FLAT("function", rank_wait_cells, place.function, "in", "", "function that calls it"),
+    FLAT("file", rank_wait_cells, place.file, NULL, "", "its source file"),
+    FLAT("line", rank_wait_cells, place.line, "line", "", "line in it"),
+    COLUMN_KEYED("count", rank_wait_cells, of.count, "times", "", "calls"),
+    COLUMN_KEYED("wait_ns", rank_wait_cells, of.ns, "waited", "ns", "in them"),
+};
+static const struct table rank_waits_table =
+    TABLE(rank_wait_cells, "mpi_waits",
+          "a row a rank that waited, one that it waited for, a place and a kind of wait",
+          rank_wait_columns);
+
+static struct table_rows rank_wait_rows(const struct mpi_report *shown)
+{
+    struct table_rows rows = table_rows__of(&rank_waits_table);
+    if (shown->use)
+        VEC_EACH (row, &shown->use->rank_waits, const struct mpi_rank_wait) {
+            const struct mpi_site *site = site_at(shown, row->site);
+            if ((!is_shown(shown, row->rank) && !is_shown(shown, row->other)) ||
+                (shown->wait && row->wait != shown->wait) || !mpi_report__shows(shown, site))
+                continue;
+            struct place_cells place =
+                place_cells__of_site(&rows, shown->report, site->process, site->site);
+            TABLE_ROW(&rows, rank_wait_cells, .of = *row, .place = place,
+                      .call = message_call__name(site->call), .wait = mpi_wait__name(row->wait));
+        }
+    return rows;
+}
+
+/* ---- efficiencies ---------------------------------------------------------------------------- */
+
+#define EFFICIENCY(member, title, unit, help) \
+    COLUMN_KEYED(#member, mpi_efficiency, member, title, unit, help)
+static const struct column efficiency_columns[] = {
+    EFFICIENCY(hybrid, "hybrid", "share", "POP's hybrid parallel efficiency: parallel × openmp"),
+    EFFICIENCY(openmp, "OpenMP", "share", "of it, OpenMP's part"),
+    EFFICIENCY(parallel, "parallel", "share", "MPI's parallel efficiency: balance × communication"),
+    EFFICIENCY(balance, "balance", "share", "load balance"),
+    EFFICIENCY(communication, "communication", "share", "serialisation × transfer"),
+    EFFICIENCY(serialisation, "serialisation", "share", "what waiting for each other leaves"),
+    EFFICIENCY(transfer, "transfer", "share", "what passing messages leaves"),
+    EFFICIENCY(elapsed_ns, "elapsed", "ns", "from MPI_Init to MPI_Finalize, of the slowest rank"),
+    EFFICIENCY(ranks, "ranks", "", "that are in the trace"),
+    EFFICIENCY(threads, "threads", "", "of a rank, in its largest team"),
+};
+static const struct table efficiency_table =
+    TABLE(mpi_efficiency, "mpi_efficiency", "POP's efficiencies of all ranks", efficiency_columns);
+
+static struct table_rows efficiency_rows(const struct mpi_report *shown)
+{
+    struct table_rows rows = table_rows__of(&efficiency_table);
+    if (shown->use)
+        *(struct mpi_efficiency *)table_rows__add(&rows) = mpi_report__efficiency(shown);
+    return rows;
+}
+
 #define SOURCE(of_rows, table_, name)                                       \
     static struct table_rows name##_of(const struct table_subject *subject) \
     {                                                                       \
@@ -180,14 +301,24 @@ SOURCE(rank_rows, ranks_table, mpi_ranks);
 SOURCE(site_rows, sites_table, mpi_calls);
 SOURCE(pair_rows, pairs_table, mpi_pairs);
 SOURCE(communicator_rows, communicators_table, mpi_communicators);
+SOURCE(rank_site_rows, rank_sites_table, mpi_rank_calls);
+SOURCE(rank_wait_rows, rank_waits_table, mpi_waits);
+
+static struct table_rows mpi_efficiency_of(const struct table_subject *subject)
+{
+    return efficiency_rows(subject->mpi);
+}
+const struct table_source mpi_efficiency_source = {.table = &efficiency_table,
+                                                   .of = MADE_OF(&mpi_analysis, &openmp_analysis),
+                                                   .rows = mpi_efficiency_of};
 
 /* ---- the document ---------------------------------------------------------------------------- */
 
 struct mpi_document {
     struct run_cells run;
     const struct mpi_report *shown;
-    uint64_t size, block, matched, unmatched_sends, unmatched_receives, cancelled, whole_operations,
-        partial_operations, one_sided_calls, file_calls, neighbour_operations;
+    uint64_t size, block, detail_block, matched, unmatched_sends, unmatched_receives, cancelled,
+        whole_operations, partial_operations, one_sided_calls, file_calls, neighbour_operations;
     bool ambiguous;
 };
 
@@ -211,6 +342,21 @@ static struct table_rows communicator_list(const void *root)
     return communicator_rows(((const struct mpi_document *)root)->shown);
 }
 
+static struct table_rows rank_site_list(const void *root)
+{
+    return rank_site_rows(((const struct mpi_document *)root)->shown);
+}
+
+static struct table_rows rank_wait_list(const void *root)
+{
+    return rank_wait_rows(((const struct mpi_document *)root)->shown);
+}
+
+static struct table_rows efficiency_list(const void *root)
+{
+    return efficiency_rows(((const struct mpi_document *)root)->shown);
+}
+
 static const struct table document_table = OBJECT(
     mpi_document, FIELD_SCHEMA("heurt.mpi/1"), FIELD_COMMAND, FIELDS_OF_EXIT(mpi_document, run),
     FIELD_MACHINE, FIELD("wall_ns", mpi_document, run.wall_ns),
@@ -218,7 +364,9 @@ static const struct table document_table = OBJECT(
            whole_operations, partial_operations, one_sided_calls, file_calls, neighbour_operations,
            ambiguous),
     FIELD_LIST("ranks", rank_list), FIELD_LIST("calls", site_list), FIELD_LIST("pairs", pair_list),
-    FIELD_LIST("communicators", communicator_list), FIELD_WARNINGS);
+    FIELD_LIST("communicators", communicator_list), FIELD_ONE("efficiency", efficiency_list),
+    FIELD("detail_block", mpi_document, detail_block), FIELD_LIST("rank_calls", rank_site_list),
+    FIELD_LIST("waits", rank_wait_list), FIELD_WARNINGS);
 
 static void put_json(const struct mpi_report *shown, const struct style *style, FILE *out)
 {
@@ -228,6 +376,7 @@ static void put_json(const struct mpi_report *shown, const struct style *style, 
     if (use) {
         document.size = use->size;
         document.block = use->block;
+        document.detail_block = use->detail_block;
         document.matched = use->matched;
         document.unmatched_sends = use->unmatched_sends;
         document.unmatched_receives = use->unmatched_receives;
@@ -245,7 +394,10 @@ static void put_json(const struct mpi_report *shown, const struct style *style, 
 static void put_csv(const struct mpi_report *shown, const struct style *style, FILE *out)
 {
     (void)style;
-    table_rows__put_csv(site_rows(shown), out);
+    table_rows__put_csv(shown->matrix                       ? pair_rows(shown)
+                        : shown->is_one_rank || shown->site ? rank_site_rows(shown)
+                                                            : site_rows(shown),
+                        out);
 }
 
 const struct mpi_presenter mpi_json = {"json", put_json};

@@ -110,6 +110,44 @@ static void put_head(const struct mpi_use *use, const struct style *style, FILE 
     free(kinds);
 }
 
+static char *percent(double share, char buffer[16])
+{
+    return share >= 0 ? share__format(share, buffer) : strcpy(buffer, "?");
+}
+
+/* In POP's words. */
+void mpi_text__efficiency(const struct mpi_report *shown, const struct style *style, FILE *out)
+{
+    struct mpi_efficiency of = mpi_report__efficiency(shown);
+    const char *times = style->unicode ? "×" : "x";
+    char a[16], b[16], c[16], d[16], e[16];
+    if (!(of.parallel >= 0))
+        return;
+    if (of.hybrid >= 0)
+        paragraph__take(style, out, "  ",
+                        memory__format("Hybrid parallel efficiency %s = MPI's %s %s OpenMP's %s.",
+                                       percent(of.hybrid, a), percent(of.parallel, b), times,
+                                       percent(of.openmp, c)));
+    paragraph__take(
+        style, out, "  ",
+        memory__format("Parallel efficiency %s = load balance %s %s communication %s (= "
+                       "serialisation %s %s transfer %s), from MPI_Init to MPI_Finalize.",
+                       percent(of.parallel, a), percent(of.balance, b), times,
+                       percent(of.communication, c), percent(of.serialisation, d), times,
+                       percent(of.transfer, e)));
+}
+
+static void put_least(const struct mpi_report *shown, const struct style *style, FILE *out)
+{
+    char message[16], collective[16];
+    if (shown->least_message_ns || shown->least_collective_ns)
+        paragraph__take(style, out, "  ",
+                        memory__format("Left out: waits for a message below %s, in collective "
+                                       "operations below %s.",
+                                       duration__format(shown->least_message_ns, message),
+                                       duration__format(shown->least_collective_ns, collective)));
+}
+
 static int by_delay(const void *a, const void *b)
 {
     const struct mpi_rank *left = a, *right = b;
@@ -170,8 +208,10 @@ static void put_ranks(const struct mpi_use *use, const struct style *style, FILE
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* "late sender 1.0 s in 20 calls; mostly for rank 1"; "": nobody was waited for. free() it. */
-static char *waits_text(const struct mpi_site *site)
+/* "late sender 1.0 s in 20 calls; mostly ranks 0 and 2 wait for rank 1"; "": nobody was waited for.
+ * free() it. */
+static char *waits_text(const struct mpi_use *use, const struct mpi_site *site,
+                        const struct style *style)
 {
     char *text = memory__text("");
     for (unsigned i = 1; i < MPI_WAITS; i++) {
@@ -184,12 +224,10 @@ static char *waits_text(const struct mpi_site *site)
         text = text__join(text, ", ", one);
         free(one);
     }
-    if (*text && site->late != MPI_NOBODY) {
-        char *more = memory__format("%s; %sfor rank %" PRIu32, text,
-                                    site->late_ns < site->waited_ns ? "mostly " : "", site->late);
-        free(text);
-        text = more;
-    }
+    char *who = *text ? mpi_site__who_waits(use, site, style) : NULL;
+    if (who)
+        text = text__append(text, "; %s%s", site->late_ns < site->waited_ns ? "mostly " : "", who);
+    free(who);
     return text;
 }
 
@@ -213,7 +251,7 @@ static void put_places(const struct mpi_report *shown, const struct style *style
         grid__count(&grid, site->count);
         grid__duration(&grid, site->ns);
         grid__duration(&grid, site->waited_ns);
-        char *below = waits_text(site);
+        char *below = waits_text(shown->use, site, style);
         if (*below)
             grid__below(&grid, text__for_screen(below));
         free(below);
@@ -302,8 +340,16 @@ static void put(const struct mpi_report *shown, const struct style *style, FILE 
                        "was built without its MPI or does not know it, or the run was aggregated.");
         return;
     }
+    put_least(shown, style, out);
+    if (shown->is_one_rank || shown->site || shown->matrix) {
+        (shown->is_one_rank ? mpi_text__one_rank
+         : shown->site      ? mpi_text__sites
+                            : mpi_text__matrix)(shown, style, out);
+        return;
+    }
     if (!shown->wait) {
         put_head(shown->use, style, out);
+        mpi_text__efficiency(shown, style, out);
         fputc('\n', out);
         put_ranks(shown->use, style, out);
         fputc('\n', out);

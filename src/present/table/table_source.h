@@ -100,11 +100,11 @@ extern const struct table_source classes_source, class_threads_source, blockers_
     lock_sites_source, lock_pairs_source, lock_waits_source, path_source, structure_source,
     iterations_source, iteration_threads_source, iteration_outliers_source, outliers_source,
     mpi_ranks_source, mpi_calls_source, mpi_pairs_source, mpi_communicators_source,
-    openmp_regions_source, openmp_region_threads_source, openmp_loops_source, openmp_tasks_source,
-    openmp_barriers_source, openmp_hints_source, memory_objects_source, memory_accesses_source,
-    memory_lines_source, long_functions_source, memory_counts_source, memory_oracle_source,
-    memory_pages_source, memory_flow_source, memory_placement_source, memory_page_nodes_source,
-    memory_nodes_source, wall_source, whatif_source, processes_source, run_source,
-    occurrences_source;
+    mpi_efficiency_source, mpi_rank_calls_source, mpi_waits_source, openmp_regions_source,
+    openmp_region_threads_source, openmp_loops_source, openmp_tasks_source, openmp_barriers_source,
+    openmp_hints_source, memory_objects_source, memory_accesses_source, memory_lines_source,
+    long_functions_source, memory_counts_source, memory_oracle_source, memory_pages_source,
+    memory_flow_source, memory_placement_source, memory_page_nodes_source, memory_nodes_source,
+    wall_source, whatif_source, processes_source, run_source, occurrences_source;
 
 #endif
