@@ -228,14 +228,15 @@ static int look_closer(struct compare_job *job, struct runs_comparison *comparis
     if (status == 0 && runs->renames.count) {
         rename_rows(job, &runs->renames);
         comparison__free(comparison);
-        *comparison = comparison__of(&job->before, &job->after, job->lives);
+        *comparison = comparison__of(&job->before, &job->after, job->lives, &SHIFT_RULE);
     }
     return status;
 }
 
 static int compare_sides(struct compare_job *job)
 {
-    struct runs_comparison comparison = comparison__of(&job->before, &job->after, job->lives);
+    struct runs_comparison comparison =
+        comparison__of(&job->before, &job->after, job->lives, &SHIFT_RULE);
     struct compared_runs runs = {.has_before = false};
     const struct comparison_view view = {&comparison,
                                          &job->before,
