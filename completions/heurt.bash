@@ -4,6 +4,7 @@
 _heurt_options() {
     case $1 in
     record) echo '-o -f -F -M -A -q --output --function --functions-from --module --arguments --stack-every --stack-bytes --raw-stacks --redact-arguments --max-size --no-pack --aggregate --overhead --locks --choose-after --patience --no-choice --no-loops --no-kernel --no-memory --instructions --hot --report --repeat --quiet --help' ;;
+    gate) echo '-o --output --against --fail-if --budget --junit --width --markdown --help' ;;
     compare) echo '-o --output --table --fail-if --junit --class --width --json --csv --markdown --html --flame --help' ;;
     scale) echo '-o -q --threads --cores --repeat --output --quiet --table --width --json --csv --latex --markdown --help' ;;
     stat) echo '-p -o --pid --duration --interval --output --table --width --json --csv --latex --markdown --help' ;;
@@ -94,7 +95,7 @@ _heurt_value() { # the value of option $1
 _heurt() {
     COMPREPLY=()
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='record report view locks memory openmp mpi analyse place structure whatif tables compare scale stat hot dump export import check explain' verb=record from=1 program
+    local verbs='record report view locks memory openmp mpi analyse place structure whatif tables compare gate scale stat hot dump export import check explain' verb=record from=1 program
     case " $verbs " in
     *" ${COMP_WORDS[1]} "*) ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]} from=2 ;;
     esac
@@ -124,7 +125,7 @@ _heurt() {
     fi
     case $verb in
     record | hot | check | scale | stat) _heurt_program "$COMP_CWORD" ;;
-    compare)
+    compare | gate)
         compopt -o filenames 2>/dev/null
         _heurt_lines < <(compgen -d -- "$word")
         ;;

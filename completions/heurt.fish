@@ -1,6 +1,6 @@
 # fish completion for heurt(1)
 
-set -l verbs record report view locks memory openmp mpi analyse place structure whatif tables compare scale stat hot dump export import check explain help
+set -l verbs record report view locks memory openmp mpi analyse place structure whatif tables compare gate scale stat hot dump export import check explain help
 
 # The words after heurt, its command and its options: the program and its arguments.
 function __heurt_program_words
@@ -8,7 +8,7 @@ function __heurt_program_words
     set -e words[1]
     if contains -- "$words[1]" record hot check scale stat
         set -e words[1]
-    else if contains -- "$words[1]" report view locks memory openmp mpi analyse place structure whatif tables compare dump export import explain help
+    else if contains -- "$words[1]" report view locks memory openmp mpi analyse place structure whatif tables compare gate dump export import explain help
         return
     end
     while set -q words[1]
@@ -36,7 +36,7 @@ end
 
 function __heurt_records
     __heurt_in_options
-    and not __fish_seen_subcommand_from report view locks memory openmp mpi analyse place structure whatif tables compare scale stat hot dump export import check explain help
+    and not __fish_seen_subcommand_from report view locks memory openmp mpi analyse place structure whatif tables compare gate scale stat hot dump export import check explain help
 end
 
 function __heurt_complete_program
@@ -62,6 +62,7 @@ complete -c heurt -n __fish_is_first_arg -a structure -d 'Show the shape of the 
 complete -c heurt -n __fish_is_first_arg -a whatif -d 'Predict the wall time with something changed'
 complete -c heurt -n __fish_is_first_arg -a tables -d 'List and print the tables of all analyses'
 complete -c heurt -n __fish_is_first_arg -a compare -d 'Compare runs with runs'
+complete -c heurt -n __fish_is_first_arg -a gate -d 'Run a program until it is sure whether it is slower'
 complete -c heurt -n __fish_is_first_arg -a scale -d 'Run a program with more and more threads'
 complete -c heurt -n __fish_is_first_arg -a stat -d 'What threads do with the CPUs, without recording'
 complete -c heurt -n __fish_is_first_arg -a hot -d 'Name the functions that a program spends its time in'
@@ -243,6 +244,16 @@ complete -c heurt -n "$in_stat" -l json -d 'As JSON'
 complete -c heurt -n "$in_stat" -l csv -d 'As comma-separated values'
 complete -c heurt -n "$in_stat" -l latex -d 'As LaTeX'
 complete -c heurt -n "$in_stat" -l markdown -d 'As Markdown'
+
+set -l in_gate '__fish_seen_subcommand_from gate'
+complete -c heurt -n "$in_gate" -l against -x -d 'Run this in turns with the program'
+complete -c heurt -n "$in_gate" -l fail-if -x -d 'A regression is'
+complete -c heurt -n "$in_gate" -l budget -x -a '60s 300s' -d 'Run no longer than that'
+complete -c heurt -n "$in_gate" -l junit -r -d 'The conditions as JUnit XML'
+complete -c heurt -n "$in_gate" -s o -l output -r -F -d 'File to write'
+complete -c heurt -n "$in_gate" -l width -x -d 'So many columns wide'
+complete -c heurt -n "$in_gate" -l markdown -d 'For a pull request'
+complete -c heurt -n "$in_gate" -a '(__fish_complete_directories)'
 
 set -l in_compare '__fish_seen_subcommand_from compare'
 complete -c heurt -n "$in_compare" -l table -x -d 'Compare this table'

@@ -6,19 +6,16 @@
 #include "cmd/checking.h"
 #include "cmd/command.h"
 #include "cmd/compared_runs.h"
+#include "cmd/compared_side.h"
 #include "cmd/comparison_page.h"
 #include "cmd/html_file.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
-#include "cmd/table_results.h"
 #include "present/compare/comparison_screens.h"
 
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-#define RUNS_MOST 1000 /* a side */
 
 struct compare_options {
     const struct comparison_presenter *presenter;
@@ -34,109 +31,11 @@ struct compare_options {
 /* What is compared. */
 struct compare_job {
     const struct compare_options *options;
-    const struct table_source *source;
-    const struct column *value, *lives; /* lives: NULL: none */
-    struct vec directories;             /* char *: owned */
-    struct vec before, after;           /* struct run_figures */
+    struct compared_table table;
+    struct vec directories;   /* char *: owned */
+    struct vec before, after; /* struct run_figures */
     struct checking checking;
 };
-
-/* ---- one run --------------------------------------------------------------------------------- */
-
-static void fill_run(struct run_figures *run, const char *directory,
-                     const struct table_results *results)
-{
-    const struct loaded *loaded = &results->loaded;
-    const char *imported = trace__meta(loaded->trace, "imported");
-    uint64_t lives_ns = 0;
-    VEC_EACH (thread, &loaded->profile->threads, struct profile_thread)
-        lives_ns += thread->lifetime_ns;
-    *run = (struct run_figures){.directory = directory,
-                                .command = report__command(&loaded->report),
-                                .start_ns = trace__session(loaded->trace)->start_realtime_ns,
-                                .wall_ns = loaded->profile->wall_ns,
-                                .lives_ns = lives_ns,
-                                .cpus_of_others =
-                                    profile__cpus_of_others(loaded->profile, loaded->trace),
-                                .imported = imported ? memory__text(imported) : NULL,
-                                .rows = VEC_OF(struct figures_row)};
-}
-
-static int refuse_aggregated(const char *directory)
-{
-    say("%s was recorded with --aggregate, which keeps no order of events: what its time went to "
-        "is "
-        "not known; other tables can be compared: --table classes, --table threads",
-        directory);
-    return EXIT_HEURT;
-}
-
-/* Every run needs its profile. */
-static const struct table_source lives_source = {.of = MADE_OF(&profile_analysis)};
-
-/* The trace is closed again before the next one is opened. */
-static int load_run(const struct compare_job *job, const char *directory, struct vec *side)
-{
-    const struct table_source *const sources[] = {job->source, &lives_source, NULL};
-    struct table_results results;
-    struct run_figures run;
-    int status = table_results__make(directory, sources, job->options->view, &results);
-    if (status)
-        return status;
-    if (job->lives && trace__is_aggregated(results.loaded.trace)) {
-        table_results__free(&results);
-        return refuse_aggregated(directory);
-    }
-    fill_run(&run, directory, &results);
-    struct table_rows rows = table_results__rows(&results, job->source);
-    if (!run_figures__add(&run, &rows, job->value, job->lives)) {
-        say("the rows of the table %s have nothing by which they could be found in another run; "
-            "heurt tables -i %s %s shows them",
-            job->source->table->name, directory, job->source->table->name);
-        status = EXIT_HEURT;
-    }
-    table_rows__free(&rows);
-    table_results__free(&results);
-    vec__push(side, &run);
-    return status;
-}
-
-/* ---- which runs ------------------------------------------------------------------------------ */
-
-static bool is_there(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0;
-}
-
-static int load_operand(struct compare_job *job, char *directory, struct vec *side)
-{
-    vec__push(&job->directories, &directory);
-    if (side->count < RUNS_MOST)
-        return load_run(job, directory, side);
-    say("more than %d runs on a side are not compared", RUNS_MOST);
-    return EXIT_USAGE;
-}
-
-/* heurt record --repeat 5 -o a.data makes a.data.1 … a.data.5: a.data means all of them. */
-static int load_side(struct compare_job *job, const char *operand, struct vec *side)
-{
-    int status = 0;
-    char *first = memory__format("%s.1", operand);
-    bool is_set = !is_there(operand) && is_there(first);
-    free(first);
-    if (!is_set)
-        return load_operand(job, memory__text(operand), side);
-    for (unsigned number = 1; status == 0; number++) {
-        char *directory = memory__format("%s.%u", operand, number);
-        if (!is_there(directory)) {
-            free(directory);
-            break;
-        }
-        status = load_operand(job, directory, side);
-    }
-    return status;
-}
 
 /* ---- showing --------------------------------------------------------------------------------- */
 
@@ -228,23 +127,24 @@ static int look_closer(struct compare_job *job, struct runs_comparison *comparis
     if (status == 0 && runs->renames.count) {
         rename_rows(job, &runs->renames);
         comparison__free(comparison);
-        *comparison = comparison__of(&job->before, &job->after, job->lives);
+        *comparison = comparison__of(&job->before, &job->after, job->table.lives, &SHIFT_RULE);
     }
     return status;
 }
 
 static int compare_sides(struct compare_job *job)
 {
-    struct runs_comparison comparison = comparison__of(&job->before, &job->after, job->lives);
+    struct runs_comparison comparison =
+        comparison__of(&job->before, &job->after, job->table.lives, &SHIFT_RULE);
     struct compared_runs runs = {.has_before = false};
     const struct comparison_view view = {&comparison,
                                          &job->before,
                                          &job->after,
-                                         job->source->table->name,
-                                         job->value,
+                                         job->table.source->table->name,
+                                         job->table.value,
                                          &job->checking.checks,
-                                         job->lives ? &runs.phases : NULL};
-    int status = job->lives ? look_closer(job, &comparison, &runs) : 0;
+                                         job->table.lives ? &runs.phases : NULL};
+    int status = job->table.lives ? look_closer(job, &comparison, &runs) : 0;
     if (status == 0)
         status = checking__judge(&job->checking, comparison__judge, &view);
     if (status == 0)
@@ -269,9 +169,9 @@ static bool is_number(const struct column *column)
 
 static int choose_column(struct compare_job *job, const char *key)
 {
-    const struct table *table = job->source->table;
-    job->value = key ? table__column(table, key) : table__first_time(table);
-    if (job->value && is_number(job->value))
+    const struct table *table = job->table.source->table;
+    job->table.value = key ? table__column(table, key) : table__first_time(table);
+    if (job->table.value && is_number(job->table.value))
         return 0;
     if (key)
         say("the table %s has no figures '%s'; heurt tables lists its columns", table->name, key);
@@ -287,15 +187,16 @@ static int choose_table(struct compare_job *job, const char *asked)
     char *colon = strchr(name, ':');
     if (colon)
         *colon = 0;
-    job->source = table_source__named(name);
+    job->table.source = table_source__named(name);
     int status = EXIT_USAGE;
-    if (job->source)
+    if (job->table.source)
         status = choose_column(job, colon ? colon + 1 : NULL);
     else
         say("there is no table '%s'; heurt tables lists them", name);
     free(name);
-    if (status == 0 && job->source == &wall_source && strcmp(job->value->key, "wall_ns") == 0)
-        job->lives = table__column(job->source->table, "lives_ns");
+    if (status == 0 && job->table.source == &wall_source &&
+        strcmp(job->table.value->key, "wall_ns") == 0)
+        job->table.lives = table__column(job->table.source->table, "lives_ns");
     return status;
 }
 
@@ -371,20 +272,16 @@ static int load_sides(const struct command *self, struct compare_job *job, int c
         return wrong_usage(self, "no trace stands behind --");
     int before_end = separator < 0 ? 1 : separator;
     for (int i = 0; status == 0 && i < before_end; i++)
-        status = load_side(job, operands[i], &job->before);
+        status = compared_side__add_set(&job->before, &job->table, operands[i], &job->directories);
     for (int i = separator < 0 ? 1 : separator + 1; status == 0 && i < count; i++)
-        status = load_side(job, operands[i], &job->after);
+        status = compared_side__add_set(&job->after, &job->table, operands[i], &job->directories);
     return status;
 }
 
 static void free_job(struct compare_job *job)
 {
-    VEC_EACH (run, &job->before, struct run_figures)
-        run_figures__free(run);
-    VEC_EACH (run, &job->after, struct run_figures)
-        run_figures__free(run);
-    vec__free(&job->before);
-    vec__free(&job->after);
+    compared_side__free(&job->before);
+    compared_side__free(&job->after);
     texts__free(&job->directories);
     checking__free(&job->checking);
 }
@@ -419,6 +316,7 @@ static int run(const struct command *self, int argc, char **argv)
         status = checking__parse(&options.conditions, &job.checking);
     if (status == 0)
         status = choose_table(&job, options.table);
+    job.table.view = options.view;
     if (status == 0)
         status = load_sides(self, &job, argc - optind, argv + optind);
     if (status == 0)

@@ -106,7 +106,8 @@ static double part_of(double change, double before)
 static void judge_rows(const struct comparison_view *view, const struct fail_condition *condition,
                        const struct meant *meant, struct checked *checked)
 {
-    struct comparison_row row = comparison__sum(view->before, view->after, is_meant, meant);
+    struct comparison_row row =
+        comparison__sum(view->before, view->after, &view->comparison->rule, is_meant, meant);
     bool is_share = condition->unit == CONDITION_SHARE;
     struct bounds bounds = {row.after - row.before, row.shift.low, row.shift.high};
     if (is_share)

@@ -85,7 +85,7 @@ static void changes_add_up_to_the_whole(void **context)
                     if (share() < 0.8)
                         add_row(one, names[i], floor(share() * 1e9));
             }
-        struct runs_comparison comparison = comparison__of(&sides[0], &sides[1], true);
+        struct runs_comparison comparison = comparison__of(&sides[0], &sides[1], true, &SHIFT_RULE);
         assert_adds_up(&comparison);
         comparison__free(&comparison);
         free_side(&sides[0]);
@@ -102,7 +102,7 @@ static void the_run_of_median_wall_time_stands_for_its_side(void **context)
         add_row(add_run(&before, i + 1), "working", walls[i]);
     for (unsigned i = 0; i < 4; i++)
         add_row(add_run(&after, 100 + i), i == 0 ? "lock" : "working", walls[i]);
-    struct runs_comparison comparison = comparison__of(&before, &after, true);
+    struct runs_comparison comparison = comparison__of(&before, &after, true, &SHIFT_RULE);
     assert_true(comparison.whole.before == 30 && comparison.whole.after == 25);
     assert_true(row_named(&comparison, "working")->after == 25);
     assert_true(row_named(&comparison, "lock")->is_new);
@@ -110,7 +110,7 @@ static void the_run_of_median_wall_time_stands_for_its_side(void **context)
     assert_int_equal(comparison.factor.verdict, SHIFT_TOO_FEW);
     assert_false(comparison.are_pairs);
     comparison__free(&comparison);
-    comparison = comparison__of(&after, &before, true);
+    comparison = comparison__of(&after, &before, true, &SHIFT_RULE);
     assert_true(row_named(&comparison, "lock")->is_gone);
     comparison__free(&comparison);
     free_side(&before);
@@ -131,7 +131,7 @@ static void runs_in_turns_are_pairs(void **context)
             add_row(add_run(&before, orders[o][i]), "working", 10 + i);
             add_row(add_run(&after, orders[o][i + 3]), "working", 10 + i);
         }
-        struct runs_comparison comparison = comparison__of(&before, &after, true);
+        struct runs_comparison comparison = comparison__of(&before, &after, true, &SHIFT_RULE);
         assert_int_equal(comparison.are_pairs, o < 2);
         comparison__free(&comparison);
         free_side(&before);
@@ -156,7 +156,7 @@ static struct runs_comparison noisy(struct vec sides[2], double factor, bool in_
             }
         }
     }
-    return comparison__of(&sides[0], &sides[1], true);
+    return comparison__of(&sides[0], &sides[1], true, &SHIFT_RULE);
 }
 
 static bool any_is_shown(const struct runs_comparison *comparison)
@@ -213,13 +213,13 @@ static void what_other_programs_took_is_no_difference(void **context)
             add_row(run, "wanted a CPU", floor((side ? 3e8 : 1e7) * (1 + 0.1 * normal())));
         }
     }
-    struct runs_comparison comparison = comparison__of(&before, &after, true);
+    struct runs_comparison comparison = comparison__of(&before, &after, true, &SHIFT_RULE);
     assert_true(comparison.is_of_others);
     assert_int_equal(comparison.factor.verdict, SHIFT_NOT_SHOWN);
     comparison__free(&comparison);
     VEC_EACH (run, &after, struct run_figures)
         run->cpus_of_others = 0.1 * share();
-    comparison = comparison__of(&before, &after, true);
+    comparison = comparison__of(&before, &after, true, &SHIFT_RULE);
     assert_false(comparison.is_of_others);
     assert_int_equal(comparison.factor.verdict, SHIFT_MORE);
     comparison__free(&comparison);

@@ -86,6 +86,7 @@ struct sides {
     const struct run_figures **before, **after;
     size_t before_count, after_count;
     bool are_pairs;
+    const struct shift_rule *rule;
     struct map keys; /* of all rows: their places */
     double *values;  /* by run, before first, then by place */
     double *lives;
@@ -114,12 +115,14 @@ static void fill_values(struct sides *sides, const struct run_figures *run, size
 }
 
 /* after first: labels are those of the newer program. */
-static struct sides sides__of(const struct vec *before, const struct vec *after)
+static struct sides sides__of(const struct vec *before, const struct vec *after,
+                              const struct shift_rule *rule)
 {
     struct sides sides = {.before = in_order(before, by_start),
                           .after = in_order(after, by_start),
                           .before_count = before->count,
                           .after_count = after->count,
+                          .rule = rule,
                           .rows = VEC_OF(const struct figures_row *)};
     sides.are_pairs =
         before->count == after->count && were_in_turns(sides.before, sides.after, before->count);
@@ -158,10 +161,10 @@ static size_t number_of(const struct sides *sides, const struct run_figures *run
 }
 
 /* figures: of each run, before first. */
-static struct shift shift_of(const struct sides *sides, const double *figures, double risk)
+static struct shift shift_of(const struct sides *sides, const double *figures)
 {
-    return shift__between(figures, sides->before_count, figures + sides->before_count,
-                          sides->after_count, sides->are_pairs, risk);
+    return shift__by_rule(figures, sides->before_count, figures + sides->before_count,
+                          sides->after_count, sides->are_pairs, sides->rule);
 }
 
 static struct shift shift_of_place(const struct sides *sides, size_t place)
@@ -204,11 +207,11 @@ static double middle_sum(const struct vec *runs, const struct meant_rows *meant)
 }
 
 struct comparison_row
-comparison__sum(const struct vec *before, const struct vec *after,
+comparison__sum(const struct vec *before, const struct vec *after, const struct shift_rule *rule,
                 bool (*is_meant)(const struct figures_row *row, const void *what), const void *what)
 {
     const struct meant_rows meant = {is_meant, what};
-    struct sides sides = sides__of(before, after);
+    struct sides sides = sides__of(before, after, rule);
     double *sums = memory__zeroed(before->count + after->count, sizeof *sums);
     bool was = false, is = false;
     for (size_t i = 0; i < before->count; i++)
@@ -217,7 +220,7 @@ comparison__sum(const struct vec *before, const struct vec *after,
         sums[before->count + i] = sum_in(sides.after[i], &meant, &is);
     struct comparison_row row = {.before = middle_sum(before, &meant),
                                  .after = middle_sum(after, &meant),
-                                 .shift = shift_of(&sides, sums, SHIFT_RISK),
+                                 .shift = shift_of(&sides, sums),
                                  .is_new = is && !was,
                                  .is_gone = was && !is};
     free(sums);
@@ -310,12 +313,12 @@ static void fill_whole(struct runs_comparison *comparison, const struct sides *s
     whole->after = whole_mean(after->low->wall_ns, after->high->wall_ns);
     whole->lives_before = whole_mean(before->low->lives_ns, before->high->lives_ns);
     whole->lives_after = whole_mean(after->low->lives_ns, after->high->lives_ns);
-    whole->shift = shift_of(sides, walls, SHIFT_RISK);
+    whole->shift = shift_of(sides, walls);
     comparison->others_before = shift__median(others, sides->before_count);
     comparison->others_after = shift__median(others + sides->before_count, sides->after_count);
     for (size_t i = 0; i < runs; i++)
         walls[i] = log(walls[i] > 1 ? walls[i] : 1);
-    comparison->factor = shift_of(sides, walls, SHIFT_RISK);
+    comparison->factor = shift_of(sides, walls);
     free(walls);
     free(others);
 }
@@ -337,7 +340,7 @@ static struct shift shift_without(const struct sides *sides, const char *key)
             rest -= sides->values[i * sides->places + place];
         figures[i] = log(rest > 1 ? rest : 1);
     }
-    struct shift shift = shift_of(sides, figures, SHIFT_RISK);
+    struct shift shift = shift_of(sides, figures);
     free(figures);
     return shift;
 }
@@ -350,7 +353,7 @@ static struct shift shift_of_others(const struct sides *sides)
         figures[i] = i < sides->before_count
                          ? sides->before[i]->cpus_of_others
                          : sides->after[i - sides->before_count]->cpus_of_others;
-    struct shift shift = shift_of(sides, figures, SHIFT_RISK);
+    struct shift shift = shift_of(sides, figures);
     free(figures);
     return shift;
 }
@@ -415,13 +418,14 @@ static void mark_what_is_shown(struct runs_comparison *comparison)
 }
 
 struct runs_comparison comparison__of(const struct vec *before, const struct vec *after,
-                                      bool adds_up)
+                                      bool adds_up, const struct shift_rule *rule)
 {
-    struct sides sides = sides__of(before, after);
+    struct sides sides = sides__of(before, after, rule);
     struct middle_runs middle_before = middle_of(before), middle_after = middle_of(after);
     struct runs_comparison comparison = {.before_count = before->count,
                                          .after_count = after->count,
                                          .are_pairs = sides.are_pairs,
+                                         .rule = *rule,
                                          .before_run = middle_before.low,
                                          .after_run = middle_after.low,
                                          .rows = VEC_OF(struct comparison_row),

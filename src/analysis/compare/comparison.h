@@ -78,6 +78,7 @@ struct comparison_row {
 struct runs_comparison {
     size_t before_count, after_count;
     bool are_pairs;
+    struct shift_rule rule; /* by which the whole, and sums of rows, were tested */
     /* What stands for each side, of an even number the faster one of the two in the middle. */
     const struct run_figures *before_run, *after_run;
     struct comparison_row whole;        /* the wall time; its lives are those of all threads */
@@ -91,14 +92,14 @@ struct runs_comparison {
 
 /* before, after: struct run_figures, one at least; they outlive it. */
 struct runs_comparison comparison__of(const struct vec *before, const struct vec *after,
-                                      bool adds_up);
+                                      bool adds_up, const struct shift_rule *rule);
 void comparison__free(struct runs_comparison *comparison);
 
 /* All rows that are meant, as one: their sums in each run. key and label are NULL. */
-struct comparison_row comparison__sum(const struct vec *before, const struct vec *after,
-                                      bool (*is_meant)(const struct figures_row *row,
-                                                       const void *what),
-                                      const void *what);
+struct comparison_row
+comparison__sum(const struct vec *before, const struct vec *after, const struct shift_rule *rule,
+                bool (*is_meant)(const struct figures_row *row, const void *what),
+                const void *what);
 
 /* How many times as long after takes: of the whole; at least, at most: NaN: too few runs. */
 struct wall_change {

@@ -248,3 +248,19 @@ struct shift shift__by_one_test(const double *before, size_t before_count, const
     judge(&shift);
     return shift;
 }
+
+struct shift shift__by_rule(const double *before, size_t before_count, const double *after,
+                            size_t after_count, bool are_pairs, const struct shift_rule *rule)
+{
+    size_t n = before_count;
+    bool is_of_pairs = rule->tests == SHIFT_BY_PAIRS, may_be = are_pairs && n == after_count;
+    if (rule->tests == SHIFT_BY_BOTH)
+        return shift__between(before, n, after, after_count, are_pairs, rule->risk);
+    struct shift shift =
+        is_of_pairs && may_be
+            ? shift__by(ranks__of_pairs(n), differences__of_pairs(before, after, n), rule->risk)
+            : of_two(before, n, after, after_count, is_of_pairs ? 0 : rule->risk);
+    shift.is_of_pairs = is_of_pairs && may_be;
+    judge(&shift);
+    return shift;
+}

@@ -56,6 +56,21 @@ struct shift shift__between(const double *before, size_t before_count, const dou
 struct shift shift__by_one_test(const double *before, size_t before_count, const double *after,
                                 size_t after_count, bool are_pairs, double risk);
 
+/* By what, and at which risk. */
+enum shift_tests {
+    SHIFT_BY_BOTH,  /* shift__between */
+    SHIFT_BY_PAIRS, /* signed ranks of pairs alone: nothing is shown of runs that are no pairs */
+    SHIFT_BY_SETS,  /* rank sums alone */
+};
+struct shift_rule {
+    enum shift_tests tests;
+    double risk;  /* of both sides; 0: no interval is that sure */
+    size_t least; /* runs a side, below which nothing can be shown */
+};
+#define SHIFT_RULE ((struct shift_rule){SHIFT_BY_BOTH, SHIFT_RISK, 5})
+struct shift shift__by_rule(const double *before, size_t before_count, const double *after,
+                            size_t after_count, bool are_pairs, const struct shift_rule *rule);
+
 /* Of an odd number the middle one, else the mean of the two in the middle. */
 double shift__median(const double *samples, size_t count);
 

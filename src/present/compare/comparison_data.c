@@ -289,7 +289,8 @@ static void put_markdown(const struct comparison_view *view, const struct style 
         fputs(".\n", out);
     }
     fputc('\n', out);
-    put_markdown_rows(view, out);
+    if (view->comparison->rows.count)
+        put_markdown_rows(view, out);
     fputc('\n', out);
     VEC_EACH (text, &notes, char *) {
         markdown__put_plain(*text, out);

@@ -135,11 +135,12 @@ static void put(const struct comparison_view *view, const struct style *style, F
     paragraph__take(style, out, "  ", comparison__sentence(view->comparison));
     put_explanation(view->comparison, style, out);
     fputc('\n', out);
-    if (!view->comparison->adds_up)
+    if (!view->comparison->adds_up && view->comparison->rows.count)
         paragraph__take(style, out, "  ",
                         memory__format("%s of the table %s: %s", view->value->key, view->table,
                                        view->value->help));
-    put_rows(view, style, out);
+    if (view->comparison->rows.count)
+        put_rows(view, style, out);
     compared_phases__put(view->phases, style, out);
     put_notes(view, style, out);
     checks__put_text(view->checks, style, out);

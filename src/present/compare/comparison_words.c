@@ -9,7 +9,6 @@
 
 #define EXPLAINED_MOST 4    /* rows in the sentence */
 #define EXPLAINED_FROM 0.05 /* of the largest change */
-#define RUNS_NEEDED 5       /* a side; shift.h */
 #define RENAMES_MOST 5
 
 char *part__format(double part)
@@ -99,10 +98,10 @@ static char *too_few(const struct runs_comparison *comparison, const char *times
     double before = comparison->whole.before;
     char *part =
         before > 0 ? part__format(comparison->whole.after / before - 1) : memory__text("?");
-    char *text =
-        memory__format("Too few runs to tell a difference from chance: %s (%s), with %zu "
-                       "and %zu; it takes %d of each.",
-                       times, part, comparison->before_count, comparison->after_count, RUNS_NEEDED);
+    char *text = memory__format("Too few runs to tell a difference from chance: %s (%s), with %zu "
+                                "and %zu; it takes %zu of each.",
+                                times, part, comparison->before_count, comparison->after_count,
+                                comparison->rule.least);
     free(part);
     return text;
 }
