@@ -9,6 +9,7 @@
 #include "patch/linkage.h"
 #include "patch/loop_bound.h"
 #include "patch/own_frame.h"
+#include "patch/spin_code.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -385,47 +386,6 @@ static bool is_written_in_loop(const struct code_accesses *self, const struct st
     return writes;
 }
 
-/* Whether it takes what is there and leaves something: a spin lock's way to ask. */
-static bool is_exchange(const struct instruction *instruction)
-{
-    return instruction->zydis.mnemonic == ZYDIS_MNEMONIC_XCHG ||
-           instruction->zydis.mnemonic == ZYDIS_MNEMONIC_CMPXCHG;
-}
-
-/* What only sets a register, whatever is in memory. */
-static bool is_move(const struct instruction *instruction, const ZydisDecodedOperand *memory)
-{
-    const ZydisDecodedOperand *operands = instruction->operands;
-    return !memory && (instruction->zydis.mnemonic == ZYDIS_MNEMONIC_MOV ||
-                       (instruction->zydis.mnemonic == ZYDIS_MNEMONIC_XOR &&
-                        operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-                        operands[0].reg.value == operands[1].reg.value));
-}
-
-/* What may stand in a loop that only waits for what it reads: moves, comparisons, branches, pauses,
- * exchanges, a count of rounds. */
-static bool may_spin(const struct instruction *instruction, const ZydisDecodedOperand *memory)
-{
-    if (memory && kind_of(instruction, memory) != ACCESS_READ)
-        return is_exchange(instruction);
-    switch (instruction->zydis.mnemonic) {
-    case ZYDIS_MNEMONIC_MOV:
-    case ZYDIS_MNEMONIC_XOR:
-        return memory ? instruction->zydis.mnemonic == ZYDIS_MNEMONIC_MOV
-                      : is_move(instruction, memory);
-    case ZYDIS_MNEMONIC_MOVZX:
-    case ZYDIS_MNEMONIC_MOVSXD:
-        return memory;
-    case ZYDIS_MNEMONIC_CMP:
-    case ZYDIS_MNEMONIC_TEST:
-    case ZYDIS_MNEMONIC_PAUSE:
-        return true;
-    default:
-        return instruction__is_nop(instruction) || branch__is_direct(instruction->branch) ||
-               (!memory && instruction__adds(instruction) != 0);
-    }
-}
-
 #define SPIN_BYTES 64 /* longer loops do something */
 
 static uint64_t bytes_of(const struct code_region *region)
@@ -446,58 +406,14 @@ static const struct code_region *next_loop_at(const struct stepped *stepped, uin
     return found;
 }
 
-/* Registers, a bit each: those that the instructions of a loop count with, read into, and set. */
-struct loop_registers {
-    unsigned counted, read, set;
-    bool exchanges, compares; /* there is an exchange; one that depends on what rax has */
-};
-
-static void add_registers(const struct instruction *instruction, const ZydisDecodedOperand *memory,
-                          struct loop_registers *registers)
-{
-    int number = register__number(instruction->operands[0].reg.value);
-    registers->exchanges |= memory && is_exchange(instruction);
-    registers->compares |= memory && instruction->zydis.mnemonic == ZYDIS_MNEMONIC_CMPXCHG;
-    if (instruction->operands[0].type != ZYDIS_OPERAND_TYPE_REGISTER || number < 0)
-        return;
-    if (is_move(instruction, memory))
-        registers->set |= 1u << number;
-    else if (instruction__adds(instruction))
-        registers->counted |= 1u << number;
-    else if (memory && changes(instruction, instruction->operands[0].reg.value))
-        registers->read |= 1u << number;
-}
-
-/* Whether it asks if a count of rounds has come to what is read: that needs nobody else. */
-static bool asks_count(const struct instruction *instruction, const ZydisDecodedOperand *memory,
-                       const struct loop_registers *registers)
-{
-    unsigned asked = 0;
-    for (unsigned i = 0; i < 2; i++) {
-        const ZydisDecodedOperand *operand = &instruction->operands[i];
-        if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
-            register__number(operand->reg.value) >= 0)
-            asked |= 1u << register__number(operand->reg.value);
-    }
-    return instruction->zydis.mnemonic == ZYDIS_MNEMONIC_CMP && asked & registers->counted &&
-           (memory || asked & registers->read);
-}
-
-/* Whether what a loop sets fits to waiting: only an exchange needs a register that is set each
- * time, and one that compares with what it found last time makes a new value of that. */
-static bool sets_to_wait(const struct loop_registers *registers)
-{
-    return registers->exchanges ? !registers->compares || registers->set & 1 : !registers->set;
-}
-
-/* Whether the loop right around an instruction that reads asks for that one place, and nothing
- * else. */
+/* Whether the loop right around an instruction that reads asks for that one place, and for nothing
+ * else but conditions. */
 static bool is_spun(const struct code_accesses *self, const struct stepped *stepped,
                     const struct instruction *reader, const ZydisDecodedOperand *operand)
 {
     const struct code_region *loop = next_loop_at(stepped, reader->address, NULL);
     struct instruction instruction;
-    struct loop_registers registers = {0};
+    struct spin_registers registers = {0};
     if (!loop || loop->end - loop->start > SPIN_BYTES)
         return false;
     for (unsigned pass = 0; pass < 2; pass++) {
@@ -506,15 +422,33 @@ static bool is_spun(const struct code_accesses *self, const struct stepped *step
                 !instruction__operands(&instruction, &self->decoder))
                 return false;
             const ZydisDecodedOperand *memory = memory_of(&instruction);
-            if (!may_spin(&instruction, memory) || changes(&instruction, operand->mem.base) ||
+            if (!instruction__may_spin(&instruction, memory) ||
+                changes(&instruction, operand->mem.base) ||
                 changes(&instruction, operand->mem.index) ||
-                (memory && !is_same_place(reader, operand, &instruction, memory)) ||
-                (pass && asks_count(&instruction, memory, &registers)))
+                (memory && !is_same_place(reader, operand, &instruction, memory) &&
+                 !instruction__is_condition(&instruction, memory)) ||
+                (pass && spin_registers__count(&registers, &instruction, memory)))
                 return false;
-            add_registers(&instruction, memory, &registers);
+            spin_registers__add(&registers, &instruction, memory);
         }
     }
-    return sets_to_wait(&registers);
+    return spin_registers__wait(&registers);
+}
+
+/* What the loop around a condition asks for beside it: where the condition was seen, that was
+ * waited for. False: the loop asks for nothing, or does something else. */
+static bool find_asked(const struct code_accesses *self, const struct stepped *stepped,
+                       uint64_t condition, struct instruction *asked)
+{
+    const struct code_region *loop = next_loop_at(stepped, condition, NULL);
+    for (uint64_t at = loop ? loop->start : 1; loop && at <= loop->end; at = asked->end) {
+        if (!decode_at(self, at, asked) || !instruction__operands(asked, &self->decoder))
+            return false;
+        const ZydisDecodedOperand *memory = memory_of(asked);
+        if (memory && !instruction__is_condition(asked, memory))
+            return is_spun(self, stepped, asked, memory);
+    }
+    return false;
 }
 
 static int what_loop_does(const struct code_accesses *self, const struct stepped *stepped,
@@ -557,6 +491,21 @@ static uint64_t recover(const struct decoding *decoding, const struct access_ste
     return straight_code__address(&code, number, operand, &address) ? address : 0;
 }
 
+/* At a condition of a loop that asks for something else beside it, as find_asked. */
+static bool take_asked(const struct code_accesses *self, const struct stepped *stepped,
+                       uint64_t condition, const struct straight_code *state, struct access *access)
+{
+    struct instruction asked;
+    if (!find_asked(self, stepped, condition, &asked))
+        return false;
+    const ZydisDecodedOperand *operand = memory_of(&asked);
+    access->kind = kind_of(&asked, operand) == ACCESS_READ ? ACCESS_SPIN : ACCESS_TAKE;
+    access->file_offset = asked.address;
+    access->bytes = operand->size / 8;
+    access->address = address_of(&asked, operand, false, state->registers, state->loaded_at);
+    return true;
+}
+
 /* Whether the instruction accesses memory; then what it does is in access. */
 static bool take(const struct code_accesses *self, const struct stepped *stepped,
                  struct access_step *step, bool is_past, const struct straight_code *state,
@@ -570,6 +519,9 @@ static bool take(const struct code_accesses *self, const struct stepped *stepped
     const ZydisDecodedOperand *operand = memory_of(&instruction);
     if (!operand)
         return false;
+    if (instruction__is_condition(&instruction, operand) &&
+        take_asked(self, stepped, offset, state, access))
+        return true;
     access->kind = kind_of(&instruction, operand);
     access->file_offset = offset;
     access->bytes = operand->size / 8;
@@ -577,7 +529,7 @@ static bool take(const struct code_accesses *self, const struct stepped *stepped
         address_of(&instruction, operand, is_past, state->registers, state->loaded_at);
     if (!access->address && is_past)
         access->address = recover(&(struct decoding){self, stepped}, step, operand, *state);
-    if (access->kind != ACCESS_READ && !is_exchange(&instruction))
+    if (access->kind != ACCESS_READ && !instruction__exchanges(&instruction))
         return true;
     /* What spins may be in a loop that writes the same place elsewhere: the inner loop counts. */
     if (step->writes == WRITES_UNASKED)

@@ -30,6 +30,11 @@ __asm__(".text\n"
         "jz waits_end\n"
         "waits_flag: cmp %ebx, (%r9)\n"
         "waits_asked: jne waits_patient\n"
+        "waits_stop: cmpb $0, 8(%rsp)\n"
+        "jne waits_end\n"
+        "waits_seen: mov (%r9), %ebx\n"
+        "waits_less: cmp %ebx, 16(%rsp)\n"
+        "waits_more: jg waits_stop\n"
         "waits_end: ret\n"
         "waits_sleep: mov $2000, %edi\n" /* while (flag < wanted) usleep(2000); */
         "call waits_end\n"
@@ -121,10 +126,11 @@ extern const char framed_reads[], framed_then[], framed_returns[], other_returns
 
 extern const char waits[], waits_add[], waits_store[], waits_read[], waits_lock[], waits_chase[],
     waits_count[], waits_again[], waits_compare[], waits_ask[], waits_limit[], waits_over[],
-    waits_flag[], waits_asked[], waits_end[], waits_slept[], waits_rested[], waits_counted[],
-    waits_worked[], waits_passed[], waits_once[], waits_unlocked[], waits_written[],
-    waits_exchange[], waits_taken[], waits_swap[], waits_tried[], waits_new[], waits_added[],
-    waits_second[], waits_field[], waits_index[], waits_none_known[], waits_summed[];
+    waits_flag[], waits_asked[], waits_seen[], waits_less[], waits_more[], waits_end[],
+    waits_slept[], waits_rested[], waits_counted[], waits_worked[], waits_passed[], waits_once[],
+    waits_unlocked[], waits_written[], waits_exchange[], waits_taken[], waits_swap[], waits_tried[],
+    waits_new[], waits_added[], waits_second[], waits_field[], waits_index[], waits_none_known[],
+    waits_summed[];
 
 static struct module_functions *functions;
 static struct code_accesses *accesses;
@@ -278,6 +284,16 @@ static void who_counts_to_what_it_reads_waits_for_nobody(void **state)
     assert_access(interrupted_at(waits_asked), waits_flag, ACCESS_SPIN, 0x2000);
 }
 
+/* while (!stop && flag < wanted), of which wanted is on the stack: at each of the three it is the
+ * flag that is waited for. */
+static void who_asks_for_a_condition_too_spins_on_the_other(void **state)
+{
+    (void)state;
+    assert_access(interrupted_at(waits_seen), waits_seen, ACCESS_SPIN, 0x2000);
+    assert_access(interrupted_at(waits_less), waits_seen, ACCESS_SPIN, 0x2000);
+    assert_access(interrupted_at(waits_more), waits_seen, ACCESS_SPIN, 0x2000);
+}
+
 /* The loop's first instruction is jumped to: who was before it is not known. */
 static void else_it_is_the_interrupted_one(void **state)
 {
@@ -328,6 +344,7 @@ int main(void)
         cmocka_unit_test(who_takes_a_lock_again_and_again_spins),
         cmocka_unit_test(who_makes_a_new_value_of_the_old_one_does_not),
         cmocka_unit_test(who_counts_to_what_it_reads_waits_for_nobody),
+        cmocka_unit_test(who_asks_for_a_condition_too_spins_on_the_other),
         cmocka_unit_test(else_it_is_the_interrupted_one),
         cmocka_unit_test(a_register_counts_iterations),
         cmocka_unit_test(a_sleep_asks_in_a_loop_that_only_looks),

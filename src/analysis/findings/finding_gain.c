@@ -34,6 +34,8 @@ struct loss {
     struct vec losers;    /* uint32_t: by trace__threads */
     bool in_turn;         /* no more goes on side by side than does */
     double sooner;        /* those of them that answer others would do so by that part: 0 … 1 */
+    double freed;         /* SPINNING: so much of what others waited for CPUs, of which spinning
+                             took one away: 0 … 1 */
 };
 
 static enum binding binding_of(enum finding_category category)
@@ -254,10 +256,26 @@ static uint64_t left_cpu_of(const struct loss *loss, size_t thread)
     return left_ns - (uint64_t)(part * (double)ns__without(left_ns, work_ns));
 }
 
+/* Who spins has a CPU that others want: of their waits for one, as much as was spun. */
+static double freed_by(const struct loss *loss)
+{
+    uint64_t spun_ns = 0, wanted_ns = 0;
+    for (size_t i = 0; i < loss->finder->profile->threads.count; i++)
+        if (loses(loss, i))
+            spun_ns += lost_cpu_of(loss, i);
+        else if (loss->finder->findings->had_work[i])
+            wanted_ns += profile_thread_at(loss->finder, i)->component_ns[COMPONENT_RUNNABLE];
+    return loss->category == FINDING_SPINNING && wanted_ns
+               ? fmin(1, (double)spun_ns / (double)wanted_ns)
+               : 0;
+}
+
 /* What of its life goes with the loss: the less it works, the less it waits for a CPU, too. */
 static uint64_t gone_of(const struct loss *loss, size_t thread)
 {
     const struct profile_thread *row = profile_thread_at(loss->finder, thread);
+    if (loss->freed > 0 && !loses(loss, thread))
+        return (uint64_t)(loss->freed * (double)row->component_ns[COMPONENT_RUNNABLE]);
     uint64_t cpu_ns = ns__without(thread__cpu_ns(row), overhead_of(loss, thread));
     uint64_t less_ns = ns__without(cpu_ns, left_cpu_of(loss, thread));
     double part = cpu_ns ? (double)less_ns / (double)cpu_ns : 0;
@@ -539,6 +557,7 @@ static double gain_without(struct loss *loss, bool *is_assumed)
     loss->on_cpu = loss->is_small_calls || is_on_cpu(loss->category);
     find_losers(loss);
     loss->sooner = sooner_by(loss);
+    loss->freed = freed_by(loss);
     enum thread_role *roles = roles_of(loss, is_assumed);
     *is_assumed |= loss->sooner > 0;
     struct work work = all_work(loss, roles);
