@@ -90,13 +90,15 @@ static enum class_kind kind_of_sleep(uint32_t how)
     return how == HEURT_SLEEP_YIELD || how & HEURT_SLEEP_POLLS ? CLASS_YIELD : CLASS_SLEEP;
 }
 
-/* Whoever receives, completes, probes or comes to a collective waits for others; who sends may. */
+/* Whoever receives, completes, probes, comes to a collective or synchronizes windows waits for
+ * others; who sends may. */
 static enum class_kind kind_of_message_call(uint32_t call)
 {
     bool waits = (call >= HEURT_CALL_RECV && call <= HEURT_CALL_SENDRECV_REPLACE &&
                   call != HEURT_CALL_IRECV && call != HEURT_CALL_IMRECV) ||
                  (call >= HEURT_CALL_PROBE && call <= HEURT_CALL_TESTSOME) ||
-                 (call >= HEURT_CALL_BARRIER && call <= HEURT_CALL_NEIGHBOURS);
+                 (call >= HEURT_CALL_BARRIER && call <= HEURT_CALL_NEIGHBOURS) ||
+                 (call >= HEURT_CALL_WIN_FREE && call <= HEURT_CALL_WIN_FLUSH_LOCAL_ALL);
     return waits ? CLASS_MESSAGE : CLASS_MPI;
 }
 

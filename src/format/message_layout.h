@@ -21,7 +21,20 @@
  * heurt_message_library, level of thread support that is given
  *
  * A communicator has the same number in all of its processes: what its members are, in their order,
- * and how many of the same members were made before it, come to it. So none is sent. */
+ * and how many of the same members were made before it, come to it. So none is sent. Windows of
+ * one-sided communication are told as communicators are (HEURT_MESSAGE_WINDOW in the third word):
+ * what all of their ranks come to is collective on these.
+ *
+ * What is no message has a tag that no message has (HEURT_SIGNAL…):
+ *
+ *     SENT     ACCESS     bytes of a rank's memory are read or written by this call
+ *     SENT     POST       that rank may access this one's memory from now on (MPI_Win_post);
+ *     AWAITED  POST       awaited from MPI_Win_start on, done in MPI_Win_complete
+ *     SENT     COMPLETE   this rank accesses that one's memory no more (MPI_Win_complete);
+ *     AWAITED  COMPLETE   in MPI_Win_wait
+ *     AWAITED  LOCK…      that rank's memory, or all ranks', is locked (MPI_Win_lock), until done
+ * in MPI_Win_unlock
+ */
 /* Beside the runtime: what programs get preloaded, behind it, whose environment has one of these
  * variables: a launcher of MPI has started them. */
 #define HEURT_MPI_LIBRARY_FILE "libheurt-mpi.so"
@@ -36,6 +49,17 @@
 #define HEURT_MESSAGE_HIGH(word) ((uint32_t)((word) >> 32))
 #define HEURT_MESSAGE_LOW(word) ((uint32_t)(word))
 #define HEURT_MESSAGE_ANY 0xffffffffu /* rank or tag: whichever */
+
+/* Tags of what is no message. */
+#define HEURT_SIGNAL_ACCESS 0x80000001u
+#define HEURT_SIGNAL_POST 0x80000002u
+#define HEURT_SIGNAL_COMPLETE 0x80000003u
+#define HEURT_SIGNAL_LOCK_SHARED 0x80000004u
+#define HEURT_SIGNAL_LOCK_EXCLUSIVE 0x80000005u
+#define HEURT_IS_SIGNAL(tag) ((tag) > 0x80000000u && (tag) < HEURT_MESSAGE_ANY)
+
+/* In the third word of MESSAGE_COMMUNICATOR: what it is of. */
+#define HEURT_MESSAGE_WINDOW (1ull << 32)
 
 enum heurt_message_library {
     HEURT_MESSAGE_OPEN_MPI = 1,
@@ -55,8 +79,9 @@ enum heurt_message_family {
     HEURT_MESSAGE_TO_ROOT,   /* the root of all, */
     HEURT_MESSAGE_PREFIX,    /* each of those before it, */
     HEURT_MESSAGE_NEIGHBOURS,
-    HEURT_MESSAGE_ONE_SIDED, /* memory of another rank: not looked at further */
-    HEURT_MESSAGE_FILE,      /* likewise */
+    HEURT_MESSAGE_FENCE,     /* collective over a window: all wait for the last */
+    HEURT_MESSAGE_ONE_SIDED, /* memory of another rank, or leave to access it */
+    HEURT_MESSAGE_FILE,      /* not looked at further */
 };
 
 /* clang-format off */
@@ -94,8 +119,6 @@ enum heurt_message_family {
     X(TESTANY, 30, COMPLETES, "MPI_Testany")                        \
     X(TESTSOME, 31, COMPLETES, "MPI_Testsome")                      \
     X(COMMUNICATOR, 32, OTHER, "MPI_Comm_…")                        \
-    X(ONE_SIDED, 33, ONE_SIDED, "MPI_Win_…")                        \
-    X(FILE, 34, FILE, "MPI_File_…")                                 \
     X(SPAWN, 35, OTHER, "MPI_Comm_spawn")                           \
     X(BARRIER, 65, BARRIER, "MPI_Barrier")                          \
     X(BCAST, 66, FROM_ROOT, "MPI_Bcast")                            \
@@ -132,7 +155,44 @@ enum heurt_message_family {
     X(IREDUCE_SCATTER_BLOCK, 143, ALL, "MPI_Ireduce_scatter_block") \
     X(ISCAN, 144, PREFIX, "MPI_Iscan")                              \
     X(IEXSCAN, 145, PREFIX, "MPI_Iexscan")                          \
-    X(INEIGHBOURS, 146, NEIGHBOURS, "MPI_Ineighbor_…")
+    X(INEIGHBOURS, 146, NEIGHBOURS, "MPI_Ineighbor_…")              \
+    X(PUT, 160, ONE_SIDED, "MPI_Put")                               \
+    X(GET, 161, ONE_SIDED, "MPI_Get")                               \
+    X(ACCUMULATE, 162, ONE_SIDED, "MPI_Accumulate")                 \
+    X(GET_ACCUMULATE, 163, ONE_SIDED, "MPI_Get_accumulate")         \
+    X(FETCH_AND_OP, 164, ONE_SIDED, "MPI_Fetch_and_op")             \
+    X(COMPARE_AND_SWAP, 165, ONE_SIDED, "MPI_Compare_and_swap")     \
+    X(RPUT, 166, ONE_SIDED, "MPI_Rput")                             \
+    X(RGET, 167, ONE_SIDED, "MPI_Rget")                             \
+    X(RACCUMULATE, 168, ONE_SIDED, "MPI_Raccumulate")               \
+    X(RGET_ACCUMULATE, 169, ONE_SIDED, "MPI_Rget_accumulate")       \
+    X(WIN_CREATE, 170, OTHER, "MPI_Win_create…")                    \
+    X(WIN_POST, 171, ONE_SIDED, "MPI_Win_post")                     \
+    X(WIN_FREE, 172, BARRIER, "MPI_Win_free")                       \
+    X(WIN_FENCE, 173, FENCE, "MPI_Win_fence")                       \
+    X(WIN_START, 174, ONE_SIDED, "MPI_Win_start")                   \
+    X(WIN_COMPLETE, 175, ONE_SIDED, "MPI_Win_complete")             \
+    X(WIN_WAIT, 176, ONE_SIDED, "MPI_Win_wait")                     \
+    X(WIN_TEST, 177, ONE_SIDED, "MPI_Win_test")                     \
+    X(WIN_LOCK, 178, ONE_SIDED, "MPI_Win_lock")                     \
+    X(WIN_UNLOCK, 179, ONE_SIDED, "MPI_Win_unlock")                 \
+    X(WIN_LOCK_ALL, 180, ONE_SIDED, "MPI_Win_lock_all")             \
+    X(WIN_UNLOCK_ALL, 181, ONE_SIDED, "MPI_Win_unlock_all")         \
+    X(WIN_FLUSH, 182, ONE_SIDED, "MPI_Win_flush")                   \
+    X(WIN_FLUSH_ALL, 183, ONE_SIDED, "MPI_Win_flush_all")           \
+    X(WIN_FLUSH_LOCAL, 184, ONE_SIDED, "MPI_Win_flush_local")       \
+    X(WIN_FLUSH_LOCAL_ALL, 185, ONE_SIDED, "MPI_Win_flush_local_all") \
+    X(FILE_OPEN, 190, FILE, "MPI_File_open")                    \
+    X(FILE_CLOSE, 191, FILE, "MPI_File_close")                  \
+    X(FILE_READ, 192, FILE, "MPI_File_read")                        \
+    X(FILE_WRITE, 193, FILE, "MPI_File_write")                      \
+    X(FILE_READ_AT, 194, FILE, "MPI_File_read_at")                  \
+    X(FILE_WRITE_AT, 195, FILE, "MPI_File_write_at")                \
+    X(FILE_SYNC, 200, FILE, "MPI_File_sync")                    \
+    X(FILE_READ_ALL, 201, FILE, "MPI_File_read_all")            \
+    X(FILE_WRITE_ALL, 202, FILE, "MPI_File_write_all")          \
+    X(FILE_READ_AT_ALL, 203, FILE, "MPI_File_read_at_all")      \
+    X(FILE_WRITE_AT_ALL, 204, FILE, "MPI_File_write_at_all")
 /* clang-format on */
 #define HEURT_MESSAGE_NONBLOCKING 64u
 

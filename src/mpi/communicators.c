@@ -2,7 +2,7 @@
  * of its members' ranks in MPI_COMM_WORLD, in their order, and of how many communicators of the
  * same members were made before it. Making one is collective over its members, so that all of them
  * count alike. What is made is never unmade: a process that makes and frees many uses its places
- * again. */
+ * again. Windows have numbers likewise, for themselves. */
 #include "mpi/wrap.h"
 
 #include <sched.h>
@@ -12,9 +12,9 @@
 
 static struct communicators {
     uint32_t lock;
-    uint32_t count, turn;              /* places that were ever used; where to look next */
-    const struct communicator *recent; /* (atomic) the last that was looked up */
-    struct communicator *all;          /* COMMUNICATORS_MAX */
+    uint32_t count, turn; /* places that were ever used; where to look next */
+    const struct communicator *recent[GROUP_KINDS]; /* (atomic) the last that was looked up */
+    struct communicator *all;                       /* COMMUNICATORS_MAX */
     struct {
         uint64_t members; /* their hash; 0: free */
         uint32_t made;
@@ -38,9 +38,9 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-static uint64_t hash_of(const int *ranks, uint32_t count)
+static uint64_t hash_of(const int *ranks, uint32_t count, enum group_kind kind)
 {
-    uint64_t hash = mix(1, count);
+    uint64_t hash = mix(1 + kind, count);
     for (uint32_t i = 0; i < count; i++)
         hash = mix(hash, (uint64_t)(int64_t)ranks[i]);
     return hash;
@@ -78,37 +78,57 @@ static int *world_ranks(MPI_Group group, uint32_t *count)
     return ranks;
 }
 
-static bool describe(MPI_Comm handle, struct communicator *made)
+static bool group_of(uint64_t key, enum group_kind kind, MPI_Group *group)
+{
+    if (kind == GROUP_WINDOW)
+        return PMPI_Win_get_group(HANDLE_OF(MPI_Win, key), group) == MPI_SUCCESS;
+    return PMPI_Comm_group(HANDLE_OF(MPI_Comm, key), group) == MPI_SUCCESS;
+}
+
+/* Of an intercommunicator: those that messages go to. Returns the hash of both groups. */
+static uint64_t describe_remote(MPI_Comm handle, struct communicator *made, uint64_t members)
 {
     MPI_Group group;
-    int is_inter = 0, rank = 0;
-    *made = (struct communicator){.handle = handle};
-    if (PMPI_Comm_group(handle, &group) != MPI_SUCCESS)
-        return false;
-    made->world = world_ranks(group, &made->size);
-    PMPI_Comm_rank(handle, &rank);
-    made->rank = (uint32_t)rank;
+    int is_inter = 0;
     PMPI_Comm_test_inter(handle, &is_inter);
-    uint64_t members = made->world ? hash_of(made->world, made->size) : 1;
-    if (made->world && is_inter && PMPI_Comm_remote_group(handle, &group) == MPI_SUCCESS) {
-        int *remote = world_ranks(group, &made->remote);
-        uint64_t others = remote ? hash_of(remote, made->remote) : 0;
-        members = members < others ? mix(members, others) : mix(others, members);
-        pages__put(made->world, 2 * made->size * sizeof *made->world);
-        made->world = remote;
-    }
+    if (!is_inter || PMPI_Comm_remote_group(handle, &group) != MPI_SUCCESS)
+        return members;
+    int *remote = world_ranks(group, &made->remote);
+    uint64_t others = remote ? hash_of(remote, made->remote, GROUP_COMMUNICATOR) : 0;
+    pages__put(made->world, 2 * made->size * sizeof *made->world);
+    made->world = remote;
+    return members < others ? mix(members, others) : mix(others, members);
+}
+
+static bool describe(uint64_t key, enum group_kind kind, struct communicator *made)
+{
+    MPI_Group group;
+    int rank = 0;
+    *made = (struct communicator){.key = key, .kind = kind};
+    if (!group_of(key, kind, &group))
+        return false;
+    PMPI_Group_rank(group, &rank);
+    made->rank = (uint32_t)rank;
+    made->world = world_ranks(group, &made->size);
     if (!made->world)
+        return false;
+    uint64_t members = hash_of(made->world, made->size, kind);
+    if (kind == GROUP_COMMUNICATOR)
+        members = describe_remote(HANDLE_OF(MPI_Comm, key), made, members);
+    else
+        made->own = pages__get(GROUP_OWN_BYTES(made->size));
+    if (!made->world || (kind != GROUP_COMMUNICATOR && !made->own))
         return false;
     uint64_t hash = mix(members, count_group(members));
     made->number = (uint32_t)(hash ^ hash >> 32) | 1; /* 0 is none */
     return true;
 }
 
-static struct communicator *find(MPI_Comm handle)
+static struct communicator *find(uint64_t key, enum group_kind kind)
 {
     uint32_t count = __atomic_load_n(&own.count, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count; i++)
-        if (own.all[i].is_used && own.all[i].handle == handle)
+        if (own.all[i].is_used && own.all[i].key == key && own.all[i].kind == kind)
             return &own.all[i];
     return NULL;
 }
@@ -132,15 +152,17 @@ static void free_ranks(const struct communicator *gone)
     uint32_t count = gone->remote ? gone->remote : gone->size;
     if (gone->world)
         pages__put(gone->world, 2 * (size_t)count * sizeof *gone->world);
+    if (gone->own)
+        pages__put(gone->own, GROUP_OWN_BYTES(gone->size));
 }
 
-static const struct communicator *make(MPI_Comm handle)
+static const struct communicator *make(uint64_t key, enum group_kind kind)
 {
     struct communicator made;
     if (!own.all)
         own.all = pages__get(COMMUNICATORS_MAX * sizeof *own.all);
     uint32_t place = own.all ? free_place() : COMMUNICATORS_MAX;
-    if (place == COMMUNICATORS_MAX || !describe(handle, &made))
+    if (place == COMMUNICATORS_MAX || !describe(key, kind, &made))
         return NULL;
     free_ranks(&own.all[place]);
     own.all[place] = made;
@@ -150,42 +172,49 @@ static const struct communicator *make(MPI_Comm handle)
     return &own.all[place];
 }
 
-const struct communicator *communicator__of(MPI_Comm handle)
+const struct communicator *group__of(uint64_t key, enum group_kind kind)
 {
-    const struct communicator *found = __atomic_load_n(&own.recent, __ATOMIC_ACQUIRE);
-    if (likely(found && found->handle == handle && found->is_used))
+    const struct communicator *found = __atomic_load_n(&own.recent[kind], __ATOMIC_ACQUIRE);
+    if (likely(found && found->key == key && found->is_used))
         return found;
-    found = find(handle);
-    if (!found && handle != MPI_COMM_NULL) {
+    found = find(key, kind);
+    if (!found) {
         lock();
-        found = find(handle);
+        found = find(key, kind);
         if (!found)
-            found = make(handle);
+            found = make(key, kind);
         unlock();
     }
     if (found)
-        __atomic_store_n(&own.recent, found, __ATOMIC_RELEASE);
+        __atomic_store_n(&own.recent[kind], found, __ATOMIC_RELEASE);
     return found;
 }
 
 static void tell(uint64_t tick, const struct communicator *made)
 {
-    if (made)
-        heurt_message_point(tick, HEURT_EVENT_MESSAGE_COMMUNICATOR,
-                            HEURT_MESSAGE(made->size, made->number),
-                            HEURT_MESSAGE(made->rank, made->world[0]), made->remote);
+    static const uint64_t kinds[GROUP_KINDS] = {0, HEURT_MESSAGE_WINDOW};
+    heurt_message_point(
+        tick, HEURT_EVENT_MESSAGE_COMMUNICATOR, HEURT_MESSAGE(made->size, made->number),
+        HEURT_MESSAGE(made->rank, made->world[0]), made->remote | kinds[made->kind]);
 }
 
 void communicator__made(uint64_t tick, MPI_Comm handle)
 {
-    if (handle != MPI_COMM_NULL)
-        tell(tick, communicator__of(handle));
+    const struct communicator *made = handle == MPI_COMM_NULL ? NULL : communicator__of(handle);
+    if (made)
+        tell(tick, made);
 }
 
-void communicator__gone(MPI_Comm handle)
+void group__told(uint64_t tick, const struct communicator *group)
+{
+    if (group && !__atomic_exchange_n(&group->own->is_told, true, __ATOMIC_RELAXED))
+        tell(tick, group);
+}
+
+void group__gone(uint64_t key, enum group_kind kind)
 {
     lock();
-    struct communicator *found = find(handle);
+    struct communicator *found = find(key, kind);
     if (found) /* requests may name it still: what it knows stays */
         __atomic_store_n(&found->is_used, false, __ATOMIC_RELEASE);
     unlock();

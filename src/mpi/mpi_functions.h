@@ -46,10 +46,16 @@
     X(Intercomm_create, intercomm_create) X(Intercomm_merge, intercomm_merge)                       \
     X(Comm_free, comm_free) X(Comm_disconnect, comm_disconnect) X(Comm_spawn, comm_spawn)           \
     X(Comm_spawn_multiple, comm_spawn_multiple) X(Put, put) X(Get, get) X(Accumulate, accumulate)   \
-    X(Get_accumulate, get_accumulate) X(Win_fence, win_fence) X(Win_lock, win_lock)                 \
+    X(Get_accumulate, get_accumulate) X(Fetch_and_op, fetch_and_op)                                 \
+    X(Compare_and_swap, compare_and_swap) X(Rput, rput) X(Rget, rget) X(Raccumulate, raccumulate)   \
+    X(Rget_accumulate, rget_accumulate) X(Win_create, win_create) X(Win_allocate, win_allocate)     \
+    X(Win_allocate_shared, win_allocate_shared) X(Win_create_dynamic, win_create_dynamic)           \
+    X(Win_free, win_free) X(Win_fence, win_fence) X(Win_lock, win_lock)                             \
     X(Win_unlock, win_unlock) X(Win_lock_all, win_lock_all) X(Win_unlock_all, win_unlock_all)       \
-    X(Win_flush, win_flush) X(Win_flush_all, win_flush_all) X(Win_post, win_post)                   \
+    X(Win_flush, win_flush) X(Win_flush_all, win_flush_all) X(Win_flush_local, win_flush_local)     \
+    X(Win_flush_local_all, win_flush_local_all) X(Win_post, win_post)                               \
     X(Win_start, win_start) X(Win_complete, win_complete) X(Win_wait, win_wait)                     \
+    X(Win_test, win_test)                                                                           \
     X(File_open, file_open) X(File_close, file_close) X(File_sync, file_sync)                       \
     X(File_read, file_read) X(File_write, file_write) X(File_read_at, file_read_at)                 \
     X(File_write_at, file_write_at) X(File_read_all, file_read_all)                                 \

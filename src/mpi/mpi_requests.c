@@ -39,9 +39,9 @@ static void unlock(void)
     __atomic_store_n(&own.lock, 0, __ATOMIC_RELEASE);
 }
 
-uint32_t request__next_number(void)
+uint32_t request__next_numbers(uint32_t count)
 {
-    return __atomic_add_fetch(&own.numbers, 1, __ATOMIC_RELAXED);
+    return __atomic_fetch_add(&own.numbers, count, __ATOMIC_RELAXED) + 1;
 }
 
 static uint64_t home_of(uint64_t key)

@@ -62,6 +62,19 @@ void tell__done(uint64_t tick, const struct mpi_request *request, const MPI_Stat
                             HEURT_MESSAGE(request->number, is_cancelled(status)), 0, 0);
 }
 
+void tell__signal(uint64_t tick, uint32_t id, uint32_t request, const struct communicator *in,
+                  uint32_t world, uint32_t signal, uint64_t bytes)
+{
+    heurt_message_point(tick, id, HEURT_MESSAGE(request, communicator__number(in)),
+                        HEURT_MESSAGE(world, signal), bytes);
+}
+
+void tell__signal_done(uint64_t tick, uint32_t request, uint32_t world, uint32_t signal)
+{
+    heurt_message_point(tick, HEURT_EVENT_MESSAGE_DONE, HEURT_MESSAGE(request, 0),
+                        HEURT_MESSAGE(world, signal), 0);
+}
+
 void tell__collective(uint64_t tick, uint32_t request, const struct communicator *in, int root,
                       uint32_t call, uint64_t bytes)
 {

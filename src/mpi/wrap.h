@@ -1,7 +1,9 @@
 /* wrap.h: what the wrappers of MPI's functions have in common. Compiled once for each ABI (mpi.h).
  *
- *     wrap_calls.c      the wrappers of messages;  wrap_collectives.c  of the rest
- *     communicators.c   communicators' numbers, and ranks in MPI_COMM_WORLD of their members
+ *     wrap_calls.c      the wrappers of messages;  wrap_collectives.c  of operations of all
+ *     wrap_windows.c    of one-sided communication
+ *     communicators.c   numbers of communicators and windows, and ranks in MPI_COMM_WORLD of
+ *                       their members
  *     mpi_requests.c    requests' numbers, from when they are made until they are done
  *
  * A wrapper tells libheurt.so of its call, calls on, and tells the end. It takes no memory from the
@@ -61,23 +63,52 @@ static inline void *next__of(const void *address, enum mpi_function function)
 
 /* ---- communicators --------------------------------------------------------------------------- */
 
+enum group_kind { GROUP_COMMUNICATOR, GROUP_WINDOW, GROUP_KINDS };
+
+/* Of a window: whose leave to access it awaits, or whom it gave leave, in its open epochs. */
+struct group_peers {
+    uint32_t count, request; /* the first one's; the next have the next numbers */
+    int *world;              /* ranks in MPI_COMM_WORLD: room for all */
+};
+
+/* A process's own, of a window. */
+struct group_own {
+    bool is_told;
+    struct group_peers started, posted;
+    int ranks[]; /* of both */
+};
+#define GROUP_OWN_BYTES(size) (sizeof(struct group_own) + 2 * (size_t)(size) * sizeof(int))
+
+/* A communicator or window. */
 struct communicator {
-    MPI_Comm handle;
+    uint64_t key; /* of its handle */
+    enum group_kind kind;
     uint32_t number, size, rank; /* rank: this process's in it */
     uint32_t remote;             /* size of the other group; 0: there is none */
     int *world;                  /* of those that messages in it go to: ranks in MPI_COMM_WORLD */
+    struct group_own *own;       /* NULL: a communicator */
     bool is_used;
 };
 
+/* Handles are pointers or integers. */
+#define KEY_OF(handle) ((uint64_t)(uintptr_t)(handle))
+#define HANDLE_OF(type, key) ((type)(uintptr_t)(key))
+
 /* This process's rank in MPI_COMM_WORLD is known from now on: tells it, and that communicator. */
 void communicators__begin(uint64_t tick, int threads);
-/* NULL: there is no room for it, or it is none. tick: of the call that it is told in, if it is new.
- */
-const struct communicator *communicator__of(MPI_Comm handle);
-/* It is new: its number is told. */
-void communicator__made(uint64_t tick, MPI_Comm handle);
+/* NULL: there is no room for it, or it is none. */
+const struct communicator *group__of(uint64_t key, enum group_kind kind);
 /* Its handle may be another one's from now on. */
-void communicator__gone(MPI_Comm handle);
+void group__gone(uint64_t key, enum group_kind kind);
+/* It is new: its number is told, in the call of that tick. */
+void communicator__made(uint64_t tick, MPI_Comm handle);
+/* Likewise, of a window, once. */
+void group__told(uint64_t tick, const struct communicator *group);
+
+static inline const struct communicator *communicator__of(MPI_Comm handle)
+{
+    return handle == MPI_COMM_NULL ? NULL : group__of(KEY_OF(handle), GROUP_COMMUNICATOR);
+}
 
 /* A rank of the communicator's as one of MPI_COMM_WORLD; HEURT_MESSAGE_ANY of any, or of none. */
 static inline uint32_t communicator__world(const struct communicator *communicator, int rank)
@@ -95,7 +126,14 @@ static inline uint32_t communicator__number(const struct communicator *communica
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-enum request_kind { REQUEST_SEND, REQUEST_RECEIVE, REQUEST_COLLECTIVE, REQUEST_MATCHED };
+enum request_kind {
+    REQUEST_SEND,
+    REQUEST_RECEIVE,
+    REQUEST_COLLECTIVE,
+    REQUEST_MATCHED,
+    REQUEST_ACCESS,
+    REQUEST_LOCK,
+};
 
 struct mpi_request {
     uint64_t key;    /* request__key of the handle */
@@ -108,12 +146,18 @@ struct mpi_request {
     uint64_t bytes;
 };
 
-/* Handles are pointers or integers. Those of messages that were matched are kept as requests are.
- */
-#define request__key(handle) ((uint64_t)(uintptr_t)(handle))
-#define request__key_of_message(handle) ((uint64_t)(uintptr_t)(handle) ^ 1ull << 63)
+/* Messages that were matched, and locks of windows, are kept as requests are. */
+#define request__key(handle) KEY_OF(handle)
+#define request__key_of_message(handle) (KEY_OF(handle) ^ 1ull << 63)
+#define request__key_of_lock(window, rank) \
+    ((((uint64_t)(window) << 32 | (uint32_t)(rank)) & ~(3ull << 62)) | 1ull << 62)
 
-uint32_t request__next_number(void);
+/* The first of so many. */
+uint32_t request__next_numbers(uint32_t count);
+static inline uint32_t request__next_number(void)
+{
+    return request__next_numbers(1);
+}
 void request__put(struct mpi_request request);
 /* Out of the table, or, a persistent one, made inactive. False: it is not known. */
 bool request__take(uint64_t key, struct mpi_request *request);
@@ -146,6 +190,10 @@ void tell__received(uint64_t tick, uint32_t request, const struct communicator *
                     const MPI_Status *status);
 /* A request is done, whatever it was. */
 void tell__done(uint64_t tick, const struct mpi_request *request, const MPI_Status *status);
+/* What is no message, to or from a rank in MPI_COMM_WORLD (HEURT_SIGNAL…). */
+void tell__signal(uint64_t tick, uint32_t id, uint32_t request, const struct communicator *in,
+                  uint32_t world, uint32_t signal, uint64_t bytes);
+void tell__signal_done(uint64_t tick, uint32_t request, uint32_t world, uint32_t signal);
 void tell__collective(uint64_t tick, uint32_t request, const struct communicator *in, int root,
                       uint32_t call, uint64_t bytes);
 

@@ -182,22 +182,18 @@ CALL(Comm_spawn_multiple, SPAWN, communicator__of(comm),
 
 EXPORT int heurt_MPI_Comm_free(MPI_Comm *comm)
 {
-    communicator__gone(*comm);
+    group__gone(KEY_OF(*comm), GROUP_COMMUNICATOR);
     return NEXT(Comm_free)(comm);
 }
 
 EXPORT int heurt_MPI_Comm_disconnect(MPI_Comm *comm)
 {
-    communicator__gone(*comm);
+    group__gone(KEY_OF(*comm), GROUP_COMMUNICATOR);
     return NEXT(Comm_disconnect)(comm);
 }
 
-#define WINDOW(name, parameters, arguments) \
-    CALL(name, ONE_SIDED, NULL, LIST(parameters), LIST(arguments), MPI_COMM_NULL)
-#define FILE_CALL(name, parameters, arguments) \
-    CALL(name, FILE, NULL, LIST(parameters), LIST(arguments), MPI_COMM_NULL)
-#define TARGET int rank, MPI_Aint place, int target_count, MPI_Datatype target_type
-#define TARGET_ARGUMENTS rank, place, target_count, target_type
+#define FILE_CALL(name, call, parameters, arguments) \
+    CALL(name, call, NULL, LIST(parameters), LIST(arguments), MPI_COMM_NULL)
 #define TRANSFER MPI_File file, void *buffer, int count, MPI_Datatype type, MPI_Status *status
 #define TRANSFER_ARGUMENTS file, buffer, count, type, status
 #define WRITTEN MPI_File file, const void *buffer, int count, MPI_Datatype type, MPI_Status *status
@@ -207,37 +203,17 @@ EXPORT int heurt_MPI_Comm_disconnect(MPI_Comm *comm)
 #define AT_ARGUMENTS file, place, buffer, count, type, status
 
 /* clang-format off */
-WINDOW(Put, LIST(const void *from, int count, MPI_Datatype type, TARGET, MPI_Win window),
-       LIST(from, count, type, TARGET_ARGUMENTS, window))
-WINDOW(Get, LIST(void *to, int count, MPI_Datatype type, TARGET, MPI_Win window),
-       LIST(to, count, type, TARGET_ARGUMENTS, window))
-WINDOW(Accumulate, LIST(const void *from, int count, MPI_Datatype type, TARGET, MPI_Op op, MPI_Win window),
-       LIST(from, count, type, TARGET_ARGUMENTS, op, window))
-WINDOW(Get_accumulate,
-       LIST(const void *from, int count, MPI_Datatype type, void *to, int room, MPI_Datatype as, TARGET,
-            MPI_Op op, MPI_Win window),
-       LIST(from, count, type, to, room, as, TARGET_ARGUMENTS, op, window))
-WINDOW(Win_fence, LIST(int assert, MPI_Win window), LIST(assert, window))
-WINDOW(Win_lock, LIST(int type, int rank, int assert, MPI_Win window), LIST(type, rank, assert, window))
-WINDOW(Win_unlock, LIST(int rank, MPI_Win window), LIST(rank, window))
-WINDOW(Win_lock_all, LIST(int assert, MPI_Win window), LIST(assert, window))
-WINDOW(Win_unlock_all, LIST(MPI_Win window), LIST(window))
-WINDOW(Win_flush, LIST(int rank, MPI_Win window), LIST(rank, window))
-WINDOW(Win_flush_all, LIST(MPI_Win window), LIST(window))
-WINDOW(Win_post, LIST(MPI_Group group, int assert, MPI_Win window), LIST(group, assert, window))
-WINDOW(Win_start, LIST(MPI_Group group, int assert, MPI_Win window), LIST(group, assert, window))
-WINDOW(Win_complete, LIST(MPI_Win window), LIST(window))
-WINDOW(Win_wait, LIST(MPI_Win window), LIST(window))
-FILE_CALL(File_open, LIST(MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *file),
+FILE_CALL(File_open, FILE_OPEN,
+          LIST(MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *file),
           LIST(comm, name, mode, info, file))
-FILE_CALL(File_close, LIST(MPI_File *file), LIST(file))
-FILE_CALL(File_sync, LIST(MPI_File file), LIST(file))
-FILE_CALL(File_read, LIST(TRANSFER), LIST(TRANSFER_ARGUMENTS))
-FILE_CALL(File_write, LIST(WRITTEN), LIST(TRANSFER_ARGUMENTS))
-FILE_CALL(File_read_all, LIST(TRANSFER), LIST(TRANSFER_ARGUMENTS))
-FILE_CALL(File_write_all, LIST(WRITTEN), LIST(TRANSFER_ARGUMENTS))
-FILE_CALL(File_read_at, LIST(AT()), LIST(AT_ARGUMENTS))
-FILE_CALL(File_write_at, LIST(AT(const)), LIST(AT_ARGUMENTS))
-FILE_CALL(File_read_at_all, LIST(AT()), LIST(AT_ARGUMENTS))
-FILE_CALL(File_write_at_all, LIST(AT(const)), LIST(AT_ARGUMENTS))
+FILE_CALL(File_close, FILE_CLOSE, LIST(MPI_File *file), LIST(file))
+FILE_CALL(File_sync, FILE_SYNC, LIST(MPI_File file), LIST(file))
+FILE_CALL(File_read, FILE_READ, LIST(TRANSFER), LIST(TRANSFER_ARGUMENTS))
+FILE_CALL(File_write, FILE_WRITE, LIST(WRITTEN), LIST(TRANSFER_ARGUMENTS))
+FILE_CALL(File_read_all, FILE_READ_ALL, LIST(TRANSFER), LIST(TRANSFER_ARGUMENTS))
+FILE_CALL(File_write_all, FILE_WRITE_ALL, LIST(WRITTEN), LIST(TRANSFER_ARGUMENTS))
+FILE_CALL(File_read_at, FILE_READ_AT, LIST(AT()), LIST(AT_ARGUMENTS))
+FILE_CALL(File_write_at, FILE_WRITE_AT, LIST(AT(const)), LIST(AT_ARGUMENTS))
+FILE_CALL(File_read_at_all, FILE_READ_AT_ALL, LIST(AT()), LIST(AT_ARGUMENTS))
+FILE_CALL(File_write_at_all, FILE_WRITE_AT_ALL, LIST(AT(const)), LIST(AT_ARGUMENTS))
 /* clang-format on */

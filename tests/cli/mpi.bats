@@ -199,6 +199,41 @@ fortran_is_known() { # MPI INTERFACE
     done
 }
 
+# One-sided: what ranks waited with that kind of wait in a function of the program, in calls of that name; and
+# for whom most. How long is compared with the program's clocks where ranks that wait leave others a CPU.
+window_wait_is_known() { # MPI NAME FUNCTION CALLS RANK
+    local truth told rows
+    rows=$("$HEURT" tables -i t --format csv "mpi_calls:function,call,$2_ns,late" |
+        awk -F, -v name="$3" -v calls="^($4)\$" '$1 == name && $2 ~ calls && $3 > 0 { print $3 "," $4 }' | sort -rn)
+    [ -n "$rows" ] || fail "$2: no wait in $4"
+    is "$2: for" "$(sed -n '1s/.*,//p' <<<"$rows")" "$5"
+    [ "$1" = openmpi ] || return 0
+    truth=$(known "$2") told=$(awk -F, '{ sum += $1 } END { print sum }' <<<"$rows")
+    awk -v truth="$truth" -v told="$told" \
+        'BEGIN { off = truth > told ? truth - told : told - truth; exit !(truth > 0 && off <= 0.05 * truth + 15e6) }' ||
+        fail "$2: waited $told ns, not $truth"
+}
+
+windows_are_known() { # MPI
+    needs "$1"
+    run_ranks "$1" 3 "$HEURT" record --quiet --no-choice -o t "$PROGRAMS/mpi_windows_$1" >out
+    window_wait_is_known "$1" fence fence MPI_Win_fence 2
+    window_wait_is_known "$1" late_post late_post 'MPI_Win_start|MPI_Put|MPI_Win_complete' 1
+    window_wait_is_known "$1" early_wait epochs_of MPI_Win_wait 0
+    window_wait_is_known "$1" late_complete epochs_of MPI_Win_wait 0
+    window_wait_is_known "$1" lock_competition lock_competition 'MPI_Win_lock|MPI_Put|MPI_Win_unlock' 1
+    is accesses "$("$HEURT" tables -i t --format csv mpi_ranks:accesses | awk 'NR > 1 { n += $1 } END { print n }')" \
+        "$(known accesses)"
+}
+
+@test "Open MPI: waits of one-sided communication are known" {
+    windows_are_known openmpi
+}
+
+@test "MPICH: waits of one-sided communication are known" {
+    windows_are_known mpich
+}
+
 @test "heurt around mpirun, and without heurt record" {
     needs mpich
     "$HEURT" record --quiet --no-choice -o t mpirun.mpich -n 3 "$PROGRAMS/mpi_known_mpich" >out

@@ -529,6 +529,113 @@ static void any_number_of_processes(void **state)
     free(whole);
 }
 
+/* ---- one-sided ------------------------------------------------------------------------------- */
+
+static uint64_t at_sites(uint32_t call, enum mpi_wait wait)
+{
+    uint64_t ns = 0;
+    VEC_EACH (site, &use->sites, const struct mpi_site)
+        ns += site->call == call ? site->wait_ns[wait] : 0;
+    return ns;
+}
+
+static void fences(void **state)
+{
+    struct scene *scene = *state;
+    begin(scene);
+    collective(scene, 0, 2000, 3000, HEURT_CALL_WIN_FENCE, ANY);
+    collective(scene, 1, 2300, 3000, HEURT_CALL_WIN_FENCE, ANY);
+    collective(scene, 2, 2900, 3000, HEURT_CALL_WIN_FENCE, ANY);
+    end(scene);
+    assert_int_equal(rank_at(0)->wait_ns[MPI_WAIT_FENCE], 900);
+    assert_int_equal(rank_at(1)->wait_ns[MPI_WAIT_FENCE], 600);
+    assert_int_equal(rank_at(2)->waited_ns, 0);
+    assert_int_equal(use->one_sided, 3);
+}
+
+/* Rank 1 exposes its memory, rank 0 accesses it once. */
+struct exposure {
+    uint64_t post, wait, wait_end, start, put, put_end, complete;
+};
+
+static void exposes(struct scene *scene, uint32_t request, struct exposure at)
+{
+    enter(scene, 1, at.post, HEURT_CALL_WIN_POST, 0x8000);
+    sent(scene, 1, at.post, 0, 0, HEURT_SIGNAL_POST, 0);
+    leave(scene, 1, at.post + 10);
+    enter(scene, 1, at.wait, HEURT_CALL_WIN_WAIT, 0x8100);
+    awaited(scene, 1, at.wait, request, 0, HEURT_SIGNAL_COMPLETE);
+    done(scene, 1, at.wait_end, request, 0, HEURT_SIGNAL_COMPLETE, 0);
+    leave(scene, 1, at.wait_end);
+    enter(scene, 0, at.start, HEURT_CALL_WIN_START, 0x8200);
+    awaited(scene, 0, at.start, request, 1, HEURT_SIGNAL_POST);
+    leave(scene, 0, at.start + 10);
+    enter(scene, 0, at.put, HEURT_CALL_PUT, 0x8300);
+    sent(scene, 0, at.put, 0, 1, HEURT_SIGNAL_ACCESS, 8);
+    leave(scene, 0, at.put_end);
+    enter(scene, 0, at.complete, HEURT_CALL_WIN_COMPLETE, 0x8400);
+    sent(scene, 0, at.complete, 0, 1, HEURT_SIGNAL_COMPLETE, 0);
+    done(scene, 0, at.complete + 10, request, 1, HEURT_SIGNAL_POST, 0);
+    leave(scene, 0, at.complete + 10);
+}
+
+/* Rank 0 waits 480 for leave, in its access, then not at all. Rank 1 waits 80 and 230 for the end
+ * of the access, 100 and 50 to be told so: each wait is divided, whichever is the longer part. */
+static void exposed_memory(void **state)
+{
+    struct scene *scene = *state;
+    size_t size;
+    begin(scene);
+    exposes(scene, 1, (struct exposure){4500, 4520, 4720, 4000, 4020, 4600, 4700});
+    exposes(scene, 2, (struct exposure){5000, 5020, 5320, 5030, 5040, 5250, 5300});
+    end(scene);
+    assert_int_equal(rank_at(0)->wait_ns[MPI_WAIT_LATE_POST], 480);
+    assert_int_equal(rank_at(0)->waited_ns, 480);
+    assert_int_equal(rank_at(1)->wait_ns[MPI_WAIT_EARLY_WAIT], 310);
+    assert_int_equal(rank_at(1)->wait_ns[MPI_WAIT_LATE_COMPLETE], 150);
+    assert_int_equal(rank_at(1)->waited_ns, 460);
+    assert_int_equal(at_sites(HEURT_CALL_PUT, MPI_WAIT_LATE_POST), 480);
+    assert_int_equal(at_sites(HEURT_CALL_WIN_WAIT, MPI_WAIT_EARLY_WAIT), 310);
+    assert_int_equal(at_sites(HEURT_CALL_WIN_WAIT, MPI_WAIT_LATE_COMPLETE), 150);
+    assert_int_equal(rank_at(0)->accesses, 2);
+    assert_int_equal(rank_at(0)->access_bytes, 16);
+    assert_int_equal(use->unmatched_sends + use->unmatched_receives, 0);
+    free(same_tables(scene, &size));
+}
+
+/* Of rank 2's memory. */
+static void locks(struct scene *scene, uint32_t rank, uint32_t how, const uint64_t at[4])
+{
+    uint32_t request = (uint32_t)at[0];
+    enter(scene, rank, at[0], HEURT_CALL_WIN_LOCK, 0x9000);
+    awaited(scene, rank, at[0], request, 2, how);
+    leave(scene, rank, at[1]);
+    enter(scene, rank, at[2], HEURT_CALL_WIN_UNLOCK, 0x9100);
+    done(scene, rank, at[3], request, 2, HEURT_SIGNAL_LOCK_SHARED, 0);
+    leave(scene, rank, at[3]);
+}
+
+/* Rank 0 waits 1,000 in its lock, and its unlock ends before that of rank 1 which had it; then 450
+ * in its unlock, which ends later. Shared locks do not wait for each other. */
+static void locked_memory(void **state)
+{
+    struct scene *scene = *state;
+    size_t size;
+    begin(scene);
+    locks(scene, 1, HEURT_SIGNAL_LOCK_EXCLUSIVE, (uint64_t[]){6000, 6010, 7000, 7400});
+    locks(scene, 0, HEURT_SIGNAL_LOCK_EXCLUSIVE, (uint64_t[]){6100, 7100, 7150, 7200});
+    locks(scene, 1, HEURT_SIGNAL_LOCK_EXCLUSIVE, (uint64_t[]){8000, 8010, 8400, 8500});
+    locks(scene, 0, HEURT_SIGNAL_LOCK_EXCLUSIVE, (uint64_t[]){8030, 8040, 8050, 8510});
+    locks(scene, 0, HEURT_SIGNAL_LOCK_SHARED, (uint64_t[]){9000, 9100, 9200, 9300});
+    locks(scene, 1, HEURT_SIGNAL_LOCK_SHARED, (uint64_t[]){9010, 9110, 9210, 9310});
+    end(scene);
+    assert_int_equal(at_sites(HEURT_CALL_WIN_LOCK, MPI_WAIT_LOCK), 1000);
+    assert_int_equal(at_sites(HEURT_CALL_WIN_UNLOCK, MPI_WAIT_LOCK), 450);
+    assert_int_equal(rank_at(0)->wait_ns[MPI_WAIT_LOCK], 1450);
+    assert_int_equal(rank_at(1)->waited_ns, 0);
+    free(same_tables(scene, &size));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -545,6 +652,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(ranks_at_places, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(efficiencies, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(ring, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(fences, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(exposed_memory, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(locked_memory, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(any_number_of_processes, scene__setup, scene__teardown),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

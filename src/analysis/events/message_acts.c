@@ -12,14 +12,38 @@ static struct message_act paired(const struct event *event, enum message_act_typ
                                 .bytes = event->payload[2]};
 }
 
+/* What is no message, but told as one. */
+static struct message_act signal_of(struct message_act act)
+{
+    bool is_sent = act.type == MESSAGE_IS_SENT;
+    if (act.type != MESSAGE_IS_SENT && act.type != MESSAGE_IS_AWAITED)
+        return act;
+    switch (act.tag) {
+    case HEURT_SIGNAL_ACCESS:
+        act.type = MESSAGE_ACCESS;
+        return act;
+    case HEURT_SIGNAL_POST:
+    case HEURT_SIGNAL_COMPLETE:
+        act.type = is_sent ? MESSAGE_SIGNAL_SENT : MESSAGE_SIGNAL_AWAITED;
+        return act;
+    case HEURT_SIGNAL_LOCK_SHARED:
+    case HEURT_SIGNAL_LOCK_EXCLUSIVE:
+        act.type = MESSAGE_LOCK_AWAITED;
+        return act;
+    default: /* of a later version */
+        act.type = HEURT_IS_SIGNAL(act.tag) ? MESSAGE_ACT_NOTHING : act.type;
+        return act;
+    }
+}
+
 static struct message_act of_pairs(const struct event *event)
 {
     struct message_act act = {.type = MESSAGE_ACT_NOTHING};
     switch (event->id) {
     case HEURT_EVENT_MESSAGE_SENT:
-        return paired(event, MESSAGE_IS_SENT);
+        return signal_of(paired(event, MESSAGE_IS_SENT));
     case HEURT_EVENT_MESSAGE_AWAITED:
-        return paired(event, MESSAGE_IS_AWAITED);
+        return signal_of(paired(event, MESSAGE_IS_AWAITED));
     case HEURT_EVENT_MESSAGE_DONE:
         act = paired(event, MESSAGE_REQUEST_DONE);
         if (act.communicator)

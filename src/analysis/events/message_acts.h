@@ -14,7 +14,12 @@ enum message_act_type {
     MESSAGE_REQUEST_DONE,
     MESSAGE_REQUEST_CANCELLED,
     MESSAGE_COLLECTIVE_BEGINS, /* request, communicator, rank of the root, call */
-    MESSAGE_COMMUNICATOR_MADE, /* communicator, size, rank: this process's in it */
+    MESSAGE_COMMUNICATOR_MADE, /* communicator, size, rank: this process's in it; bytes: what it is
+                                  of, as in its event's third word */
+    MESSAGE_ACCESS,            /* request, communicator: the window; rank accessed; bytes */
+    MESSAGE_SIGNAL_SENT,       /* as of messages: tag: HEURT_SIGNAL_POST or _COMPLETE */
+    MESSAGE_SIGNAL_AWAITED,    /* likewise */
+    MESSAGE_LOCK_AWAITED,      /* request, communicator: the window; rank locked; tag: how */
     MESSAGE_RANK_KNOWN,        /* rank, size; call: the library; tag: level of threads */
 };
 

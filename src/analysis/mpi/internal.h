@@ -1,7 +1,7 @@
 /* internal.h: what the walk by threads hands on, and what the steps behind it share. Private to
  * this folder. Times are ticks.
  *
- *     mpi_walk ──► mpi_records: by process ──► mpi_match, mpi_collectives: waits
+ *     mpi_walk ──► mpi_records: by process ──► mpi_match, mpi_collectives, mpi_windows: waits
  *                                                 └──► mpi_delays ──► mpi_gather: tables
  *
  * Calls and posts are what there is most of: 32 and 40 bytes each. */
@@ -47,8 +47,22 @@ struct rank_post {
         is_cancelled : 1;
 };
 
-struct rank_member { /* of a communicator */
-    uint32_t communicator, size, rank;
+/* Signals (HEURT_SIGNAL_POST, _COMPLETE) stand among messages. Of a COMPLETE that is sent, done is
+ * the last call that accessed the receiver's memory before it. */
+static inline bool rank_post__is_signal(const struct rank_post *post)
+{
+    return HEURT_IS_SIGNAL(post->tag);
+}
+
+struct rank_member { /* of a communicator or window */
+    uint32_t communicator, size, rank, kind;
+};
+
+/* A wait of a call for that rank which is of two kinds: MPI_WAIT_EARLY_WAIT for so long, then
+ * MPI_WAIT_LATE_COMPLETE. The call itself has the kind that it is most of. */
+struct rank_split {
+    uint64_t early;
+    uint32_t call, blocker;
 };
 
 /* A process's: of its threads, put together. */
@@ -63,8 +77,11 @@ struct rank_record {
     struct vec sends;       /* struct rank_post, of each thread by tick */
     struct vec receives;    /* likewise */
     struct vec collectives; /* likewise */
-    struct vec members;     /* struct rank_member */
-    struct vec offs;        /* struct rank_off, by begin: of the thread that called MPI_Init */
+    struct vec accesses;    /* likewise: peer: whose memory */
+    struct vec locks;   /* likewise, from the call that locks to the one that unlocks; tag: how */
+    struct vec splits;  /* struct rank_split; found afterwards */
+    struct vec members; /* struct rank_member */
+    struct vec offs;    /* struct rank_off, by begin: of the thread that called MPI_Init */
 };
 
 void *mpi_walk__thread(const struct trace *trace, uint32_t thread);
@@ -87,9 +104,18 @@ static inline const struct rank_place *rank_record__place(const struct rank_reco
 {
     return VEC_AT(&record->places, struct rank_place, call->place);
 }
+static inline enum heurt_message_family rank_record__family(const struct rank_record *record,
+                                                            const struct rank_call *call)
+{
+    return message_call__family(rank_record__place(record, call)->call);
+}
 /* A wait that is longer than what is known of the call takes its place; of equal ones the one that
  * comes first by kind and blocker, whichever is found first. */
 void rank_call__waits(struct rank_call *call, uint64_t until, enum mpi_wait wait, uint32_t blocker);
+/* In the sums of waits by kind (MPI_WAITS), moves what of the call's wait is not of its own kind.
+ */
+void rank_split__move(const struct rank_split *split, const struct rank_call *call,
+                      uint64_t *wait_ticks);
 
 /* Who has a rank's record. */
 struct rank_owner {
@@ -131,6 +157,8 @@ void mpi_job__gather(const struct mpi_job *job, struct vec *items);
 void mpi_job__match(struct mpi_job *job);
 /* mpi_collectives.c: collective operations, and waits in them. */
 void mpi_job__find_operations(struct mpi_job *job);
+/* mpi_windows.c: locks of windows, and waits for them. */
+void mpi_job__find_locks(struct mpi_job *job);
 /* mpi_delays.c: whose delay each wait was, when all waits are known. In the rows of ranks, which
  * are those of the records, in their order. */
 void mpi_job__find_delays(struct mpi_job *job);

@@ -15,6 +15,10 @@
  * beyond what the waiting one did, is a delay of its own making; while it waited itself, the delay
  * is of whom it waited for.
  *
+ * What windows of one-sided communication and their epochs are waited for is found likewise: leave
+ * to access memory, and its end, are matched as messages are; locks by the order in which they were
+ * given back.
+ *
  * One walk by threads; memory: 40 bytes a call and as many a message sent, received, or collective
  * operation come to; time: that of sorting each rank's. Several processes may do it side by side
  * (exchange.h), each with the records of some ranks: the figures are the same to the tick. */
@@ -41,6 +45,11 @@ enum mpi_wait {
     MPI_WAIT_EARLY_REDUCE,   /* the root waited for the others */
     MPI_WAIT_EARLY_SCAN,     /* for those before this rank */
     MPI_WAIT_END,            /* in MPI_Finalize */
+    MPI_WAIT_FENCE,          /* at MPI_Win_fence, for the last */
+    MPI_WAIT_LATE_POST,      /* for leave to access another's memory */
+    MPI_WAIT_EARLY_WAIT,     /* in MPI_Win_wait, while others accessed this one's memory, */
+    MPI_WAIT_LATE_COMPLETE,  /* or when they had, but had not told so */
+    MPI_WAIT_LOCK,           /* of a window: another had it */
     MPI_WAITS
 };
 const char *mpi_wait__name(unsigned wait); /* "late sender" */
@@ -57,6 +66,7 @@ struct mpi_rank {
     uint64_t life_ns, mpi_ns, work_ns, no_cpu_ns, blocked_ns;
     uint64_t waited_ns, wait_ns[MPI_WAITS];
     uint64_t calls, sent, sent_bytes, received, received_bytes, collectives;
+    uint64_t accesses, access_bytes; /* of other ranks' memory, and its own through windows */
     /* Others waited for it because it was outside of MPI: in all, and what it did then. */
     uint64_t delay_ns, delay_work_ns, delay_no_cpu_ns, delay_blocked_ns;
     /* From the end of MPI_Init to MPI_Finalize, where they are told; of that, in MPI; waited. */
@@ -94,12 +104,17 @@ struct mpi_pair {
     uint32_t from, to;
     uint64_t messages, bytes, least_bytes, most_bytes;
     uint64_t late_sender_ns, late_receiver_ns;
+    uint64_t accesses, access_bytes; /* by from, of to's memory */
 };
+
+enum mpi_group { MPI_GROUP_COMMUNICATOR, MPI_GROUP_WINDOW };
 
 struct mpi_communicator {
     uint32_t number, size;
+    uint32_t kind;                      /* enum mpi_group */
+    uint32_t unused;                    /* 0 */
     uint64_t operations, ns, waited_ns; /* collective ones; of all its ranks */
-    uint64_t messages, bytes;
+    uint64_t messages, bytes;           /* or accesses */
 };
 
 struct mpi_use {
@@ -115,8 +130,9 @@ struct mpi_use {
     uint32_t size;            /* of MPI_COMM_WORLD; ranks may be missing */
     uint64_t matched, unmatched_sends, unmatched_receives, cancelled;
     uint64_t whole_operations,
-        partial_operations;                /* collective: of all members, or of some alone */
-    uint64_t one_sided, files, neighbours; /* calls that are not looked at further */
+        partial_operations;     /* collective: of all members, or of some alone */
+    uint64_t one_sided;         /* calls */
+    uint64_t files, neighbours; /* calls that are not looked at further */
     uint64_t wall_ns;
     bool is_ambiguous; /* several threads of a rank send and receive: their order is a guess */
     char unused[7];    /* 0 */

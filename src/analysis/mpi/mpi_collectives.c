@@ -87,6 +87,9 @@ static void find_waits(const struct operation *operation)
     case HEURT_MESSAGE_BARRIER:
         all_wait(operation, last, MPI_WAIT_BARRIER);
         return;
+    case HEURT_MESSAGE_FENCE:
+        all_wait(operation, last, MPI_WAIT_FENCE);
+        return;
     case HEURT_MESSAGE_ALL:
         all_wait(operation, last, MPI_WAIT_ALL);
         return;

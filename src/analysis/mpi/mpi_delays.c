@@ -171,7 +171,8 @@ static uint64_t tick_of(const struct delaying *delaying, struct measure measure,
 
 static bool is_of_all(const struct rank_call *call)
 {
-    return call->wait == MPI_WAIT_BARRIER || call->wait == MPI_WAIT_ALL;
+    return call->wait == MPI_WAIT_BARRIER || call->wait == MPI_WAIT_ALL ||
+           call->wait == MPI_WAIT_FENCE;
 }
 
 /* When the rank that waits in a call had waited for its blocker, or with all, before. Where it has

@@ -14,14 +14,30 @@ static void to_ns(const struct trace *trace, uint64_t *first, size_t count)
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
+/* Signals are no messages. */
 static uint64_t bytes_of(const struct vec *posts, uint64_t *count)
 {
     uint64_t bytes = 0;
     VEC_EACH (post, posts, const struct rank_post) {
-        *count += 1;
-        bytes += post->bytes;
+        bool is_counted = !rank_post__is_signal(post) || post->tag == HEURT_SIGNAL_ACCESS;
+        *count += is_counted;
+        bytes += is_counted ? post->bytes : 0;
     }
     return bytes;
+}
+
+static void add_accesses(struct mpi_job *job, const struct rank_record *record)
+{
+    VEC_EACH (access, &record->accesses, const struct rank_post) {
+        struct mpi_communicator *window = mpi_job__communicator(job, access->communicator);
+        struct mpi_pair *pair = mpi_use__pair(job->use, record->rank, access->peer);
+        pair->accesses++;
+        pair->access_bytes += access->bytes;
+        if (window) {
+            window->messages++;
+            window->bytes += access->bytes;
+        }
+    }
 }
 
 /* Off the CPU outside of calls, of the thread that called MPI_Init. */
@@ -42,9 +58,9 @@ static void add_off(const struct rank_record *record, struct mpi_rank *rank)
 static void add_call(struct mpi_job *job, const struct rank_record *record,
                      const struct rank_call *call, bool is_main, struct mpi_rank *rank)
 {
-    enum heurt_message_family family = message_call__family(rank_record__place(record, call)->call);
+    enum heurt_message_family family = rank_record__family(record, call);
     rank->calls++;
-    job->use->one_sided += family == HEURT_MESSAGE_ONE_SIDED;
+    job->use->one_sided += family == HEURT_MESSAGE_ONE_SIDED || family == HEURT_MESSAGE_FENCE;
     job->use->files += family == HEURT_MESSAGE_FILE;
     if (!is_main)
         return;
@@ -81,6 +97,9 @@ static void add_rank(struct mpi_job *job, const struct rank_record *record)
     uint32_t place = 0;
     VEC_EACH (call, &record->calls, const struct rank_call)
         add_call(job, record, call, place++ < record->main_calls, rank);
+    VEC_EACH (split, &record->splits, const struct rank_split)
+        if (split->call < record->main_calls)
+            rank_split__move(split, rank_record__call(record, split->call), rank->wait_ns);
     add_off(record, rank);
     add_span(record, rank);
     rank->life_ns = record->end - record->begin;
@@ -89,6 +108,8 @@ static void add_rank(struct mpi_job *job, const struct rank_record *record)
     rank->sent_bytes = bytes_of(&record->sends, &rank->sent);
     rank->received_bytes = bytes_of(&record->receives, &rank->received);
     rank->collectives = record->collectives.count;
+    rank->access_bytes = bytes_of(&record->accesses, &rank->accesses);
+    add_accesses(job, record);
     if (record->size != MPI_NOBODY && record->size > job->use->size)
         job->use->size = record->size;
     job->use->is_ambiguous |= record->callers > 1;
@@ -238,6 +259,11 @@ static void add_sites(struct mpi_job *job, struct site_table *table,
             *VEC_REACH(VEC_AT(&table->blockers, struct vec, number), uint64_t,
                        (size_t)(owner - VEC_AT(&job->owners, struct rank_owner, 0))) +=
                 call->waited;
+    }
+    VEC_EACH (split, &record->splits, const struct rank_split) {
+        const struct rank_call *call = rank_record__call(record, split->call);
+        struct site_part *part = VEC_AT(&table->parts, struct site_part, numbers[call->place]);
+        rank_split__move(split, call, part->site.wait_ns);
     }
     free(numbers);
 }
@@ -499,8 +525,10 @@ static void gather_pairs(struct mpi_job *job)
     job->use->block = most_of(job, job->use->block);
     mpi_job__gather(job, &job->use->pairs);
     mpi_use__join_pairs(job->use);
-    VEC_EACH (pair, &job->use->pairs, struct mpi_pair)
+    VEC_EACH (pair, &job->use->pairs, struct mpi_pair) {
         to_ns(job->run->trace, &pair->late_sender_ns, 2);
+        pair->least_bytes = pair->messages ? pair->least_bytes : 0; /* accesses alone */
+    }
 }
 
 static void gather_sums(struct mpi_job *job)

@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "heurt MPI 3\n"
+#define MAGIC "heurt MPI 4\n"
 
 #define TABLES 6u
 
 /* No padding. */
 #define ROW(numbers, words) ((numbers) * sizeof(uint32_t) + (words) * sizeof(uint64_t))
-_Static_assert(sizeof(struct mpi_rank) == ROW(4, 19 + MPI_WAITS), "");
+_Static_assert(sizeof(struct mpi_rank) == ROW(4, 21 + MPI_WAITS), "");
 _Static_assert(sizeof(struct mpi_site) == ROW(4, 7 + 2 * MPI_WAITS), "");
-_Static_assert(sizeof(struct mpi_pair) == ROW(2, 6), "");
-_Static_assert(sizeof(struct mpi_communicator) == ROW(2, 5), "");
+_Static_assert(sizeof(struct mpi_pair) == ROW(2, 8), "");
+_Static_assert(sizeof(struct mpi_communicator) == ROW(4, 5), "");
 _Static_assert(sizeof(struct mpi_rank_site) == ROW(2, 6), "");
 _Static_assert(sizeof(struct mpi_rank_wait) == ROW(4, 2), "");
 _Static_assert(sizeof(struct mpi_use) == TABLES * sizeof(struct vec) + ROW(4, 11), "");

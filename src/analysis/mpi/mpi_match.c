@@ -8,6 +8,7 @@
 /* From the sender to the receiver. */
 struct sent_message {
     uint64_t enter; /* of the call that sends it */
+    uint64_t ready; /* of a COMPLETE: the last access was over; else 0 */
     uint32_t to, from, communicator, tag;
     uint32_t post; /* index of the sender's sends */
 };
@@ -114,6 +115,48 @@ static void take_message(struct mpi_job *job, const struct arrived *message)
                      sent->from);
 }
 
+/* ---- signals: leave to access memory, and its end -------------------------------------------- */
+
+/* Which call from MPI_Win_start to MPI_Win_complete waits for leave depends on the MPI: it is the
+ * one in which the leave was given. */
+static void take_post(const struct rank_record *record, const struct sent_message *sent,
+                      const struct rank_post *receive)
+{
+    struct rank_call *calls = record->calls.items;
+    size_t count = receive->done + 1ul - receive->call;
+    size_t at = FIRST_WHERE(i, count, calls[receive->call + i].leave > sent->enter);
+    struct rank_call *call = at < count ? &calls[receive->call + at] : NULL;
+    if (call && rank_record__family(record, call) == HEURT_MESSAGE_ONE_SIDED)
+        rank_call__waits(call, sent->enter, MPI_WAIT_LATE_POST, sent->from);
+}
+
+/* Until the last access was over it is an early wait, from then on a late complete. */
+static void take_complete(struct rank_record *record, const struct sent_message *sent,
+                          uint32_t wait)
+{
+    struct rank_call *call = rank_record__call(record, wait);
+    uint64_t until = tick__earlier(sent->enter, call->leave);
+    uint64_t ready = tick__earlier(tick__later(sent->ready, call->enter), until);
+    if (until <= call->enter)
+        return;
+    bool is_late = until - ready >= ready - call->enter;
+    rank_call__waits(call, until, is_late ? MPI_WAIT_LATE_COMPLETE : MPI_WAIT_EARLY_WAIT,
+                     sent->from);
+    if (ready > call->enter && ready < until)
+        vec__push(&record->splits, &(struct rank_split){ready - call->enter, wait, sent->from});
+}
+
+static void take_signal(struct rank_record *record, const struct sent_message *sent,
+                        const struct rank_post *receive)
+{
+    if (sent->tag == HEURT_SIGNAL_POST && receive->done >= receive->call)
+        take_post(record, sent, receive);
+    else if (sent->tag == HEURT_SIGNAL_COMPLETE)
+        take_complete(record, sent, receive->done);
+}
+
+/* ---- all that one receives ------------------------------------------------------------------- */
+
 static void answer(const struct mpi_job *job, const struct arrived *message, struct vec *answers)
 {
     const struct sent_message *sent = message->sent;
@@ -124,7 +167,7 @@ static void answer(const struct mpi_job *job, const struct arrived *message, str
 }
 
 /* What was sent to one rank, in order; whose record has its receives in the same. */
-static void receive_all(struct mpi_job *job, const struct rank_record *record,
+static void receive_all(struct mpi_job *job, struct rank_record *record,
                         const struct sent_message *sent, size_t count, struct vec *answers)
 {
     const struct rank_post *receives = record->receives.items;
@@ -132,7 +175,9 @@ static void receive_all(struct mpi_job *job, const struct rank_record *record,
     size_t i = 0, j = 0;
     while (i < count && j < record->receives.count) {
         int order = is_received(&receives[j]) ? order_of(&sent[i], &receives[j]) : 1;
-        if (order == 0)
+        if (order == 0 && rank_post__is_signal(&receives[j]))
+            take_signal(record, &sent[i], &receives[j]);
+        else if (order == 0)
             vec__push(&arrived,
                       &(struct arrived){&sent[i], &receives[j],
                                         rank_record__call(record, receives[j].done), false});
@@ -150,6 +195,11 @@ static void receive_all(struct mpi_job *job, const struct rank_record *record,
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
+static bool is_message(const struct rank_post *post)
+{
+    return !post->is_cancelled && !rank_post__is_signal(post);
+}
+
 static void prepare(struct mpi_job *job)
 {
     VEC_EACH (record, &job->records, struct rank_record) {
@@ -157,13 +207,20 @@ static void prepare(struct mpi_job *job)
         vec__sort(&record->receives, by_peer);
         VEC_EACH (post, &record->sends, const struct rank_post) {
             job->use->cancelled += post->is_cancelled;
-            job->use->unmatched_sends += !post->is_cancelled; /* those that are matched go off */
+            job->use->unmatched_sends += is_message(post); /* those that are matched go off */
         }
         VEC_EACH (post, &record->receives, const struct rank_post) {
             job->use->cancelled += post->is_cancelled;
-            job->use->unmatched_receives += is_received(post);
+            job->use->unmatched_receives += is_message(post) && is_received(post);
         }
     }
+}
+
+static uint64_t ready_tick(const struct rank_record *record, const struct rank_post *post)
+{
+    return post->tag == HEURT_SIGNAL_COMPLETE && post->done != NO_CALL
+               ? rank_record__call(record, post->done)->leave
+               : 0;
 }
 
 static void give_messages(const struct mpi_job *job, const struct rank_record *record,
@@ -178,8 +235,8 @@ static void give_messages(const struct mpi_job *job, const struct rank_record *r
         if (owner != MPI_NOBODY && !post->is_cancelled)
             vec__push(&given[owner],
                       &(struct sent_message){rank_record__call(record, post->call)->enter,
-                                             post->peer, record->rank, post->communicator,
-                                             post->tag, (uint32_t)at});
+                                             ready_tick(record, post), post->peer, record->rank,
+                                             post->communicator, post->tag, (uint32_t)at});
     }
 }
 
@@ -190,7 +247,7 @@ static void match_given(struct mpi_job *job, struct vec *messages, struct vec *a
     for (size_t i = 0, end; i < messages->count; i = end) {
         for (end = i + 1; end < messages->count && sent[end].to == sent[i].to;)
             end++;
-        const struct rank_record *record = mpi_job__rank(job, sent[i].to);
+        struct rank_record *record = mpi_job__rank(job, sent[i].to);
         if (record)
             receive_all(job, record, sent + i, end - i, answers);
     }

@@ -17,6 +17,8 @@ static void add(struct mpi_pair *into, const struct mpi_pair *other)
     into->most_bytes = tick__later(into->most_bytes, other->most_bytes);
     into->late_sender_ns += other->late_sender_ns;
     into->late_receiver_ns += other->late_receiver_ns;
+    into->accesses += other->accesses;
+    into->access_bytes += other->access_bytes;
 }
 
 static void join_equal(struct vec *pairs)

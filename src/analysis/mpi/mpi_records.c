@@ -44,6 +44,8 @@ static void add_thread(struct rank_record *into, struct rank_record *other)
     append_posts(&into->sends, &other->sends, first);
     append_posts(&into->receives, &other->receives, first);
     append_posts(&into->collectives, &other->collectives, first);
+    append_posts(&into->accesses, &other->accesses, first);
+    append_posts(&into->locks, &other->locks, first);
     append(&into->members, &other->members);
     into->callers += other->callers;
     rank_record__free(other);
@@ -80,4 +82,15 @@ void rank_call__waits(struct rank_call *call, uint64_t until, enum mpi_wait wait
     call->waited = until - call->enter;
     call->wait = wait & 31u;
     call->blocker = blocker;
+}
+
+void rank_split__move(const struct rank_split *split, const struct rank_call *call,
+                      uint64_t *wait_ticks)
+{
+    bool is_early = call->wait == MPI_WAIT_EARLY_WAIT;
+    if (call->blocker != split->blocker || (!is_early && call->wait != MPI_WAIT_LATE_COMPLETE))
+        return; /* another wait took its place */
+    uint64_t moved = is_early ? call->waited - split->early : split->early;
+    wait_ticks[call->wait] -= moved;
+    wait_ticks[is_early ? MPI_WAIT_LATE_COMPLETE : MPI_WAIT_EARLY_WAIT] += moved;
 }

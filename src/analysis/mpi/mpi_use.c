@@ -116,7 +116,8 @@ static void find_communicators(struct mpi_job *job)
     VEC_EACH (record, &job->records, const struct rank_record)
         VEC_EACH (member, &record->members, const struct rank_member)
             vec__push(all, &(struct mpi_communicator){.number = member->communicator,
-                                                      .size = member->size});
+                                                      .size = member->size,
+                                                      .kind = member->kind});
     sort_communicators(all);
     mpi_job__share(job, all);
     sort_communicators(all);
@@ -166,6 +167,7 @@ static struct mpi_use *mpi_use__of(struct mpi_job *job)
     find_communicators(job);
     mpi_job__match(job);
     mpi_job__find_operations(job);
+    mpi_job__find_locks(job);
     drop_short_waits(job);
     mpi_job__add_ranks(job);
     mpi_job__find_delays(job);
@@ -222,6 +224,11 @@ const char *mpi_wait__name(unsigned wait)
         [MPI_WAIT_EARLY_REDUCE] = "early reduce",
         [MPI_WAIT_EARLY_SCAN] = "early scan",
         [MPI_WAIT_END] = "end",
+        [MPI_WAIT_FENCE] = "fence",
+        [MPI_WAIT_LATE_POST] = "late post",
+        [MPI_WAIT_EARLY_WAIT] = "early wait",
+        [MPI_WAIT_LATE_COMPLETE] = "late complete",
+        [MPI_WAIT_LOCK] = "lock competition",
     };
     return wait < MPI_WAITS ? names[wait] : "?";
 }

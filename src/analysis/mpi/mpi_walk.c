@@ -7,15 +7,24 @@
 
 #include <stdlib.h>
 
+#define LOOK_BACK 64u /* accesses, for the last one of a rank's memory */
+
 struct mpi_part {
     const struct trace *trace;
     struct rank_record record;
     struct map places;  /* site, call → index of places */
-    struct map pending; /* request → kind << 32 | index in sends, receives or collectives */
+    struct map pending; /* request → kind << 32 | index in posts_of(kind) */
     bool is_in_call;
 };
 
-enum pending_kind { PENDING_SEND, PENDING_RECEIVE, PENDING_COLLECTIVE };
+enum pending_kind {
+    PENDING_SEND,
+    PENDING_RECEIVE,
+    PENDING_COLLECTIVE,
+    PENDING_ACCESS,
+    PENDING_LOCK,
+    PENDING_KINDS
+};
 
 static uint32_t place_of(struct mpi_part *part, const struct message_act *act)
 {
@@ -53,9 +62,9 @@ static void end_call(struct mpi_part *part, uint64_t tick)
 
 static struct vec *posts_of(struct rank_record *record, enum pending_kind kind)
 {
-    return kind == PENDING_SEND      ? &record->sends
-           : kind == PENDING_RECEIVE ? &record->receives
-                                     : &record->collectives;
+    struct vec *const posts[PENDING_KINDS] = {
+        &record->sends, &record->receives, &record->collectives, &record->accesses, &record->locks};
+    return posts[kind];
 }
 
 static void post(struct mpi_part *part, const struct message_act *act, enum pending_kind kind)
@@ -76,6 +85,25 @@ static void post(struct mpi_part *part, const struct message_act *act, enum pend
                                          .peer = act->rank,
                                          .tag = is_collective ? act->call : act->tag,
                                          .order = (uint32_t)posts->count & INT32_MAX});
+}
+
+/* Before a signal that accesses are over: the last call that accessed memory of that rank. */
+static uint32_t last_access(const struct rank_record *record, const struct message_act *act)
+{
+    const struct rank_post *accesses = record->accesses.items;
+    for (size_t i = record->accesses.count; i-- > 0 && record->accesses.count - i <= LOOK_BACK;)
+        if (accesses[i].communicator == act->communicator && accesses[i].peer == act->rank)
+            return accesses[i].call;
+    return NO_CALL;
+}
+
+static void post_signal(struct mpi_part *part, const struct message_act *act)
+{
+    size_t count = part->record.sends.count;
+    post(part, act, PENDING_SEND);
+    if (act->tag == HEURT_SIGNAL_COMPLETE && part->record.sends.count > count)
+        VEC_AT(&part->record.sends, struct rank_post, count)->done =
+            last_access(&part->record, act);
 }
 
 /* A request may be made by one thread and done by another: then it stays open here. */
@@ -120,7 +148,20 @@ static void take_act(struct mpi_part *part, const struct message_act *act)
         done(part, act);
         return;
     case MESSAGE_COMMUNICATOR_MADE:
-        vec__push(&record->members, &(struct rank_member){act->communicator, act->size, act->rank});
+        vec__push(&record->members, &(struct rank_member){act->communicator, act->size, act->rank,
+                                                          (uint32_t)(act->bytes >> 32)});
+        return;
+    case MESSAGE_ACCESS:
+        post(part, act, PENDING_ACCESS);
+        return;
+    case MESSAGE_SIGNAL_SENT:
+        post_signal(part, act);
+        return;
+    case MESSAGE_SIGNAL_AWAITED:
+        post(part, act, PENDING_RECEIVE);
+        return;
+    case MESSAGE_LOCK_AWAITED:
+        post(part, act, PENDING_LOCK);
         return;
     case MESSAGE_RANK_KNOWN:
         record->rank = act->rank;
@@ -148,6 +189,9 @@ void *mpi_walk__thread(const struct trace *trace, uint32_t thread)
                                         .sends = VEC_OF(struct rank_post),
                                         .receives = VEC_OF(struct rank_post),
                                         .collectives = VEC_OF(struct rank_post),
+                                        .accesses = VEC_OF(struct rank_post),
+                                        .locks = VEC_OF(struct rank_post),
+                                        .splits = VEC_OF(struct rank_split),
                                         .members = VEC_OF(struct rank_member),
                                         .offs = VEC_OF(struct rank_off)};
     return part;
@@ -177,7 +221,8 @@ struct rank_record mpi_walk__take(void *self)
 {
     struct mpi_part *part = self;
     struct rank_record record = part->record;
-    struct vec *all[] = {&record.calls, &record.sends, &record.receives, &record.collectives};
+    struct vec *all[] = {&record.calls,       &record.sends,    &record.receives,
+                         &record.collectives, &record.accesses, &record.locks};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         vec__trim(all[i]);
     record.callers = record.calls.count > 0;
@@ -194,6 +239,9 @@ void rank_record__free(struct rank_record *record)
     vec__free(&record->sends);
     vec__free(&record->receives);
     vec__free(&record->collectives);
+    vec__free(&record->accesses);
+    vec__free(&record->locks);
+    vec__free(&record->splits);
     vec__free(&record->members);
     vec__free(&record->offs);
 }

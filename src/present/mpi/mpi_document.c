@@ -21,7 +21,14 @@
         WAIT(row, member, MPI_WAIT_LATE_BROADCAST, "late_broadcast", "until the root came"),       \
         WAIT(row, member, MPI_WAIT_EARLY_REDUCE, "early_reduce", "of roots, until the last came"), \
         WAIT(row, member, MPI_WAIT_EARLY_SCAN, "early_scan", "until those before it came"),        \
-        WAIT(row, member, MPI_WAIT_END, "end", "in MPI_Finalize, until the last came")
+        WAIT(row, member, MPI_WAIT_END, "end", "in MPI_Finalize, until the last came"),            \
+        WAIT(row, member, MPI_WAIT_FENCE, "fence", "until the last came to a window's fence"),     \
+        WAIT(row, member, MPI_WAIT_LATE_POST, "late_post",                                         \
+             "until others gave leave to access their memory"),                                    \
+        WAIT(row, member, MPI_WAIT_EARLY_WAIT, "early_wait", "while others accessed its memory"),  \
+        WAIT(row, member, MPI_WAIT_LATE_COMPLETE, "late_complete",                                 \
+             "until others told that they had accessed it"),                                       \
+        WAIT(row, member, MPI_WAIT_LOCK, "lock_competition", "until others unlocked a window")
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
@@ -53,6 +60,8 @@ static const struct column rank_columns[] = {
     RANK(received, NULL, "", "messages"),
     RANK(received_bytes, NULL, "", "bytes in them"),
     RANK(collectives, NULL, "", "collective operations"),
+    RANK(accesses, NULL, "", "of ranks' memory by windows"),
+    RANK(access_bytes, NULL, "", "in them"),
 };
 static const struct table ranks_table =
     TABLE(mpi_rank_cells, "mpi_ranks", "a row a rank of an MPI program", rank_columns);
@@ -136,6 +145,8 @@ static const struct column pair_columns[] = {
            "from the receiver's call until the send, message by message"),
     COLUMN(mpi_pair, late_receiver_ns, "late receiver", "ns",
            "from the sender's call until the receive, likewise"),
+    COLUMN(mpi_pair, accesses, NULL, "", "by the one, of the other's memory by windows"),
+    COLUMN(mpi_pair, access_bytes, NULL, "", "in them"),
 };
 static const struct table pairs_table = TABLE(
     mpi_pair, "mpi_pairs", "a row a rank that sent messages and one that got them", pair_columns);
@@ -149,24 +160,43 @@ static struct table_rows pair_rows(const struct mpi_report *shown)
     return rows;
 }
 
+struct mpi_communicator_cells {
+    struct mpi_communicator of;
+    const char *kind;
+};
+
 static const struct column communicator_columns[] = {
-    COLUMN(mpi_communicator, number, "communicator", "", "its number, the same in all ranks"),
-    COLUMN(mpi_communicator, size, "ranks", "", "in it"),
-    COLUMN(mpi_communicator, operations, "operations", "", "collective ones"),
-    COLUMN_KEYED("time_ns", mpi_communicator, ns, "time", "ns", "of all ranks in them"),
-    COLUMN(mpi_communicator, waited_ns, "waited", "ns", "of that, for others"),
-    COLUMN(mpi_communicator, messages, "messages", "", "in it"),
-    COLUMN(mpi_communicator, bytes, "bytes", "", "in them"),
+    COLUMN_KEYED("number", mpi_communicator_cells, of.number, "communicator", "",
+                 "its number, the same in all ranks"),
+    COLUMN(mpi_communicator_cells, kind, "kind", "",
+           "communicator, or window of one-sided communication"),
+    COLUMN_KEYED("size", mpi_communicator_cells, of.size, "ranks", "", "in it"),
+    COLUMN_KEYED("operations", mpi_communicator_cells, of.operations, "operations", "",
+                 "collective ones"),
+    COLUMN_KEYED("time_ns", mpi_communicator_cells, of.ns, "time", "ns", "of all ranks in them"),
+    COLUMN_KEYED("waited_ns", mpi_communicator_cells, of.waited_ns, "waited", "ns",
+                 "of that, for others"),
+    COLUMN_KEYED("messages", mpi_communicator_cells, of.messages, "messages", "",
+                 "in it; of a window: accesses"),
+    COLUMN_KEYED("bytes", mpi_communicator_cells, of.bytes, "bytes", "", "in them"),
 };
 static const struct table communicators_table =
-    TABLE(mpi_communicator, "mpi_communicators", "a row a communicator", communicator_columns);
+    TABLE(mpi_communicator_cells, "mpi_communicators", "a row a communicator or window",
+          communicator_columns);
+
+static const char *group_name(uint32_t kind)
+{
+    static const char *const names[] = {
+        [MPI_GROUP_COMMUNICATOR] = "communicator", [MPI_GROUP_WINDOW] = "window"};
+    return kind < sizeof names / sizeof names[0] ? names[kind] : "?";
+}
 
 static struct table_rows communicator_rows(const struct mpi_report *shown)
 {
     struct table_rows rows = table_rows__of(&communicators_table);
     if (shown->use)
         VEC_EACH (one, &shown->use->communicators, const struct mpi_communicator)
-            vec__push(&rows.rows, one);
+            TABLE_ROW(&rows, mpi_communicator_cells, .of = *one, .kind = group_name(one->kind));
     return rows;
 }
 

@@ -322,7 +322,6 @@ static void put_doubts(const struct mpi_use *use, const struct style *style, FIL
               "collective operations are not told by all of their ranks, and not looked at", style,
               out);
     put_count(use->neighbours, "operations among neighbours are not looked at further", style, out);
-    put_count(use->one_sided, "one-sided calls are not looked at further", style, out);
     put_count(use->files, "calls for files (MPI I/O) are not looked at further", style, out);
     if (use->is_ambiguous)
         paragraph__put(style, out, INK_PLAIN, "  ",
