@@ -232,17 +232,32 @@ static bool is_pointer_counter(const Dwarf_Die *type)
     return name && strncmp(name, "_Sp_counted_ptr_inplace<", 24) == 0;
 }
 
-/* Takes over the paths of the fields. */
-static void describe(const Dwarf_Die *die, struct symbol_type *type)
+/* Where a std::shared_ptr's object lies in what is allocated for it, behind the counts. */
+static bool find_counted(const Dwarf_Die *counter, uint64_t *offset)
 {
-    *type = (struct symbol_type){.name = type__name(die), .size = type__size(die)};
+    Dwarf_Die bare, child;
+    if (!type__bare(counter, &bare) || dwarf_child(&bare, &child) != 0)
+        return false;
+    do {
+        const char *name = dwarf_diename(&child);
+        if (dwarf_tag(&child) == DW_TAG_member && name && strcmp(name, "_M_impl") == 0)
+            return member__offset(&child, offset);
+    } while (dwarf_siblingof(&child, &child) == 0);
+    return false;
+}
+
+/* Of an object that lies at an offset of what is allocated, of size bytes in all. Takes over the
+ * paths of the fields. */
+static void describe(const Dwarf_Die *die, uint64_t offset, uint64_t size, struct symbol_type *type)
+{
+    *type = (struct symbol_type){.name = type__name(die), .size = size};
     if (!type->name)
         return;
     struct vec fields = type_layout__fields(die);
     struct symbol_member *members = memory__zeroed(fields.count, sizeof *members);
     VEC_EACH (field, &fields, struct layout_field)
         members[type->member_count++] =
-            (struct symbol_member){field->offset, field->bytes, field->path};
+            (struct symbol_member){offset + field->offset, field->bytes, field->path};
     type->members = members;
     vec__free(&fields);
 }
@@ -251,6 +266,7 @@ bool made_type__find(struct typed_code *code, uint64_t return_address, struct sy
 {
     struct made_search search = {.code = code, .holds[RAX] = true};
     Dwarf_Die inner;
+    uint64_t offset;
     search.function = typed_code__function(code, return_address - 1);
     size_t at =
         search.function ? function_code__at(&search.function->code, return_address) : SIZE_MAX;
@@ -266,9 +282,12 @@ bool made_type__find(struct typed_code *code, uint64_t return_address, struct sy
     }
     if (!search.is_found)
         return false;
-    if (is_pointer_counter(&search.type) && first_argument(&search.type, &inner))
-        search.type = inner;
-    describe(&search.type, type);
+    uint64_t size = type__size(&search.type);
+    if (is_pointer_counter(&search.type) && first_argument(&search.type, &inner) &&
+        find_counted(&search.type, &offset))
+        describe(&inner, offset, size, type);
+    else
+        describe(&search.type, 0, size, type);
     return type->name;
 }
 

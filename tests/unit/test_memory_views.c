@@ -1,5 +1,6 @@
 #include "analysis/memory/memory_views.h"
 #include "base/memory.h"
+#include "present/memory/sharing_words.h"
 #include "scene.h"
 
 #include <setjmp.h>
@@ -277,6 +278,41 @@ static void dots_are_bounded_and_hold_all_time(void **state)
     memory_analysis.free(use);
 }
 
+static void assert_data(const struct scene *scene, uint64_t offset, uint64_t bytes,
+                        const char *expected)
+{
+    struct report report = {.trace = scene->trace, .symbols = scene->symbols};
+    struct allocation object = {
+        .call = HEURT_ALLOCATION_MALLOC, .site = 0x7000, .born = 0x7000, .address = LINE};
+    object.bytes = bytes;
+    struct line_access access = {.instruction = SCORE, .address = LINE + offset, .bytes = 8};
+    access.object = &object;
+    char *text = access__data(&report, 0, &access);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void an_object_is_known_by_what_it_was_allocated_as(void **state)
+{
+    static const struct symbol_member members[] = {{0, 8, "left"}, {16, 8, "right"}};
+    struct scene *scene = *state;
+    put_sample(scene, 0, 1, LINE, HEURT_ACCESS_WRITE);
+    memory_analysis.free(find(scene));
+    symbols__put_made_type(scene->symbols, 0, 0x7000,
+                           &(struct symbol_type){"pair", 56, members, 2});
+    assert_data(scene, 16, 56, "pair.right");
+    assert_data(scene, 72, 112, "pair[1].right");
+    /* Rounded up: the first is there, and nobody knows what is behind it. */
+    assert_data(scene, 16, 128, "pair.right");
+    assert_data(scene, 72, 128, "bytes 72 to 79 of 128");
+    assert_data(scene, 16, 40, "bytes 16 to 23 of 40");
+    /* The code sees a part of it only. */
+    symbols__put_field(
+        scene->symbols, 0, SCORE,
+        &(struct symbol_field){.name = "part", .type = "part", .field = "x", .size = 40});
+    assert_data(scene, 16, 56, "pair.right");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene__setup, scene__teardown)
 
 int main(void)
@@ -292,6 +328,7 @@ int main(void)
         TEST(calls_around_a_sample_are_known),
         TEST(who_was_there_before_others_is_known),
         TEST(dots_are_bounded_and_hold_all_time),
+        TEST(an_object_is_known_by_what_it_was_allocated_as),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

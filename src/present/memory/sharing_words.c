@@ -83,7 +83,11 @@ static struct accessed look_up(const struct report *report, size_t process,
     if (object && object->call == HEURT_ALLOCATION_NAMED)
         found.given = symbols__variable(report->symbols, serial, object->address);
     const struct symbol_type *made = object ? type_of(report, serial, object) : NULL;
+    uint64_t from = object ? access->address - object->address : 0;
     bool is_made_of = made && made->size && object->bytes % made->size == 0;
+    /* What was asked for may be rounded up: the first of its type is there nevertheless. */
+    bool is_in_first = made && made->size <= object->bytes && from < made->size;
+    bool is_member = (is_made_of || is_in_first) && symbol_type__member(made, from % made->size);
     if (object && is_atomic_member(&found, made, access)) {
         found.type = made->name;
         found.size = made->size;
@@ -95,12 +99,13 @@ static struct accessed look_up(const struct report *report, size_t process,
         found.size = found.field->size;
         found.offset = found.field->offset;
         found.is_array = found.given || (is_made_of && strcmp(made->name, found.type) == 0);
-    } else if (is_made_of && (!found.field || found.field->size == made->size)) {
+    } else if ((is_made_of || is_in_first) &&
+               (!found.field || found.field->size == made->size || is_member)) {
         found.type = made->name;
         found.size = made->size;
         found.offset = UINT64_MAX;
         found.made = made;
-        found.is_array = true;
+        found.is_array = is_made_of;
     }
     return found;
 }
