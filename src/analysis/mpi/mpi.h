@@ -161,7 +161,7 @@ struct mpi_most {
     double times;
 };
 struct mpi_most mpi_use__most_work(const struct mpi_use *use);
-/* Whether ranks wait so in collective operations, not for a message. */
+/* Whether ranks wait so in collective operations, not for a message or for access to memory. */
 bool mpi_wait__is_collective(unsigned wait);
 /* The rank that others waited for most; NULL: none. */
 const struct mpi_rank *mpi_use__latest(const struct mpi_use *use);

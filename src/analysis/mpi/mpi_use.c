@@ -235,8 +235,7 @@ const char *mpi_wait__name(unsigned wait)
 
 bool mpi_wait__is_collective(unsigned wait)
 {
-    return wait != MPI_WAIT_LATE_SENDER && wait != MPI_WAIT_WRONG_ORDER &&
-           wait != MPI_WAIT_LATE_RECEIVER;
+    return wait >= MPI_WAIT_BARRIER && wait <= MPI_WAIT_FENCE;
 }
 
 struct mpi_most mpi_use__most_work(const struct mpi_use *use)
