@@ -35,15 +35,17 @@ know(const void *address, size_t bytes, size_t count, const char *label, const c
 static struct known_row made_rows[KNOWN_ROWS];
 static unsigned made_count;
 static const char *made_next;
+static size_t made_before; /* bytes that a library keeps before it */
 static size_t made_bytes;
 extern const char __executable_start[];
 
 static void made_at(const void *return_address)
 {
-    struct known_row row = {return_address, made_bytes, 1, "", made_next};
+    struct known_row row = {return_address, made_before + made_bytes, made_before, "", made_next};
     if (made_next)
         made_rows[made_count++] = row;
     made_next = NULL;
+    made_before = 0;
 }
 
 #define MAKES(type, name) (made_next = (name), made_bytes = sizeof(type))
@@ -51,9 +53,9 @@ static void made_at(const void *return_address)
 static void tell_made(void)
 {
     for (unsigned i = 0; i < made_count; i++)
-        printf("made %zu %zu ;%s\n",
+        printf("made %zu %zu %zu ;%s\n",
                (size_t)((const char *)made_rows[i].address - __executable_start),
-               made_rows[i].bytes, made_rows[i].type);
+               made_rows[i].bytes, made_rows[i].count, made_rows[i].type);
 }
 
 #define KNOW(pointer, count, label, type) know(pointer, sizeof *(pointer), count, label, type)

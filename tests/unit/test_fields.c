@@ -40,7 +40,8 @@ struct known_part {
 
 /* What a call gives that takes memory. */
 struct known_made {
-    uint64_t return_address, bytes; /* in the file, from where it begins */
+    uint64_t return_address; /* in the file, from where it begins */
+    uint64_t bytes, before;  /* of them, what a library keeps before the object */
     char empty[TEXT_BYTES], type[TEXT_BYTES];
 };
 
@@ -220,8 +221,8 @@ static void read_line(struct followed *followed, char *line)
                       &part.bytes, &part.count, &used) == 3) {
         split(line + used, part.type, part.of);
         vec__push(&followed->parts, &part);
-    } else if (sscanf(line, "made %" SCNu64 " %" SCNu64 " %n", &made.return_address, &made.bytes,
-                      &used) == 2) {
+    } else if (sscanf(line, "made %" SCNu64 " %" SCNu64 " %" SCNu64 " %n", &made.return_address,
+                      &made.bytes, &made.before, &used) == 3) {
         split(line + used, made.empty, made.type);
         vec__push(&followed->made, &made);
     }
@@ -418,14 +419,16 @@ static bool is_in_layout(const struct known_field *field)
     return !strstr(field->path, "].") && field->path[0] != '_';
 }
 
-static bool has_member(const struct symbol_type *type, const struct known_field *field)
+static bool has_member(const struct symbol_type *type, uint64_t before,
+                       const struct known_field *field)
 {
-    const struct symbol_member *member = symbol_type__member(type, field->offset);
-    bool is_right = member && member->offset == field->offset && member->bytes == field->bytes &&
+    uint64_t offset = before + field->offset;
+    const struct symbol_member *member = symbol_type__member(type, offset);
+    bool is_right = member && member->offset == offset && member->bytes == field->bytes &&
                     strcmp(member->path, field->path) == 0;
     if (!is_right)
-        printf("  wrong: field %s of %s at %" PRIu64 ": %s\n", field->path, type->name,
-               field->offset, member ? member->path : "none");
+        printf("  wrong: field %s of %s at %" PRIu64 ": %s\n", field->path, type->name, offset,
+               member ? member->path : "none");
     return is_right;
 }
 
@@ -448,7 +451,7 @@ static void look_at_made(struct followed *followed, const struct known_made *mad
                said.size);
     VEC_EACH (field, &followed->fields, const struct known_field)
         if (is_right && is_in_layout(field) && is_same_type(said.name, field->type))
-            figures->made_wrong += !has_member(&said, field);
+            figures->made_wrong += !has_member(&said, made->before, field);
     made_type__clear(&said);
 }
 
