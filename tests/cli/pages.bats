@@ -55,6 +55,11 @@ run_one() { # COMMAND
     esac
 }
 
+# Whether a program is slower than itself may stay undecided.
+ends_well() { # COMMAND
+    run_one "$1" || [[ $? = 2 && $1 == 'heurt gate '* ]]
+}
+
 # Reports of what was just recorded go to stderr here, others into files.
 writes_elsewhere() { # COMMAND
     [[ $1 == *'>'* || $1 == *' -o '* || $1 == *' --html '* || $1 == *' --flame '* || $1 == *'heurt record '* || $1 == *'./'* ]]
@@ -63,7 +68,7 @@ writes_elsewhere() { # COMMAND
 run_all() { # commands on stdin
     local command
     while IFS= read -r command; do
-        if ! run_one "$command" >output 2>talk; then
+        if ! ends_well "$command" >output 2>talk; then
             echo "does not end well: $command"
             cat talk
             tail -n 5 output
