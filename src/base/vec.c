@@ -13,6 +13,12 @@ void vec__reserve(struct vec *vec, size_t count)
     vec->items = memory__resize(vec->items, vec->capacity, vec->item_bytes);
 }
 
+void vec__append(struct vec *vec, const struct vec *from)
+{
+    if (from->count)
+        memcpy(vec__extend(vec, from->count), from->items, from->count * from->item_bytes);
+}
+
 void *vec__push(struct vec *vec, const void *item)
 {
     void *place = vec__extend(vec, 1);

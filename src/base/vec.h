@@ -75,6 +75,8 @@ static inline void *vec__extend(struct vec *vec, size_t count)
     vec->count += count;
     return (char *)vec->items + (vec->count - count) * vec->item_bytes;
 }
+/* The items of another vec of the same type. */
+void vec__append(struct vec *vec, const struct vec *from);
 void vec__sort(struct vec *vec, int (*order)(const void *, const void *));
 void vec__trim(struct vec *vec); /* gives back the room for more */
 void vec__free(struct vec *vec); /* leaves it empty and usable */

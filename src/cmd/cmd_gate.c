@@ -301,7 +301,7 @@ static const char *program_of(const char *command)
     return slash ? slash + 1 : command;
 }
 
-/* Kept runs are of the program of that name, and of this machine. */
+/* Kept runs are of the program of that name; that they are of this machine is not asked. */
 static int check_baseline(const struct gate *gate)
 {
     const struct run_figures *run = VEC_AT(&gate->before, struct run_figures, 0);
@@ -312,10 +312,10 @@ static int check_baseline(const struct gate *gate)
             run->directory, (int)(length < 60 ? length : 60), kept, now);
         return EXIT_HEURT;
     }
-    if (gate->before.count < 5) {
-        say("%.100s has %zu runs, and 5 are the fewest that can show anything: heurt record "
+    if (gate->before.count < SHIFT_RULE.least) {
+        say("%.100s has %zu runs, and %zu are the fewest that can show anything: heurt record "
             "--repeat 10 makes ten",
-            run->directory, gate->before.count);
+            run->directory, gate->before.count, SHIFT_RULE.least);
         return EXIT_HEURT;
     }
     return 0;

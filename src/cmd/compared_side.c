@@ -30,8 +30,7 @@ static void fill_run(struct run_figures *run, const char *directory,
 static int refuse_aggregated(const char *directory)
 {
     say("%s was recorded with --aggregate, which keeps no order of events: what its time went to "
-        "is "
-        "not known; other tables can be compared: --table classes, --table threads",
+        "is not known; other tables can be compared: --table classes, --table threads",
         directory);
     return EXIT_HEURT;
 }

@@ -181,17 +181,17 @@ enum heurt_message_family {
     X(WIN_FLUSH, 182, ONE_SIDED, "MPI_Win_flush")                   \
     X(WIN_FLUSH_ALL, 183, ONE_SIDED, "MPI_Win_flush_all")           \
     X(WIN_FLUSH_LOCAL, 184, ONE_SIDED, "MPI_Win_flush_local")       \
-    X(WIN_FLUSH_LOCAL_ALL, 185, ONE_SIDED, "MPI_Win_flush_local_all") \
-    X(FILE_OPEN, 190, FILE, "MPI_File_open")                    \
-    X(FILE_CLOSE, 191, FILE, "MPI_File_close")                  \
+    X(WIN_FLUSH_LOCAL_ALL, 185, ONE_SIDED, "MPI_Win_flush_local_all")\
+    X(FILE_OPEN, 190, FILE, "MPI_File_open")                        \
+    X(FILE_CLOSE, 191, FILE, "MPI_File_close")                      \
     X(FILE_READ, 192, FILE, "MPI_File_read")                        \
     X(FILE_WRITE, 193, FILE, "MPI_File_write")                      \
     X(FILE_READ_AT, 194, FILE, "MPI_File_read_at")                  \
     X(FILE_WRITE_AT, 195, FILE, "MPI_File_write_at")                \
-    X(FILE_SYNC, 200, FILE, "MPI_File_sync")                    \
-    X(FILE_READ_ALL, 201, FILE, "MPI_File_read_all")            \
-    X(FILE_WRITE_ALL, 202, FILE, "MPI_File_write_all")          \
-    X(FILE_READ_AT_ALL, 203, FILE, "MPI_File_read_at_all")      \
+    X(FILE_SYNC, 200, FILE, "MPI_File_sync")                        \
+    X(FILE_READ_ALL, 201, FILE, "MPI_File_read_all")                \
+    X(FILE_WRITE_ALL, 202, FILE, "MPI_File_write_all")              \
+    X(FILE_READ_AT_ALL, 203, FILE, "MPI_File_read_at_all")          \
     X(FILE_WRITE_AT_ALL, 204, FILE, "MPI_File_write_at_all")
 /* clang-format on */
 #define HEURT_MESSAGE_NONBLOCKING 64u

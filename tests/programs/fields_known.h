@@ -41,6 +41,7 @@ extern const char __executable_start[];
 
 static void made_at(const void *return_address)
 {
+    /* count: what is before it */
     struct known_row row = {return_address, made_before + made_bytes, made_before, "", made_next};
     if (made_next)
         made_rows[made_count++] = row;

@@ -12,41 +12,11 @@
 #define LATE_NS 10000000
 #define RANKS 3
 
-struct stamp {
-    int64_t enter, leave;
-};
+#include "mpi_stamps.h"
 
-static int own_rank;
 static long accesses; /* that this rank made, each of an int */
 static MPI_Win window;
 static int *memory;
-
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static void be_late(int rank)
-{
-    struct timespec time = {0, LATE_NS};
-    if (own_rank == rank)
-        nanosleep(&time, NULL);
-}
-
-#define TIMED(stamp, call)         \
-    do {                           \
-        (stamp)->enter = now_ns(); \
-        call;                      \
-        (stamp)->leave = now_ns(); \
-    } while (0)
-
-static int64_t wait_until(int64_t other, const struct stamp *own)
-{
-    int64_t until = other < own->leave ? other : own->leave;
-    return until > own->enter ? until - own->enter : 0;
-}
 
 /* All ranks' stamps, on rank 0. */
 static void gather(struct stamp *own, struct stamp all[RANKS][TIMES])

@@ -2,6 +2,7 @@
  * machine does meanwhile, and how soon a change is found. */
 #include "analysis/compare/sequential.h"
 #include "analysis/compare/shift.h"
+#include "chance.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -12,25 +13,6 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
-
-/* ---- chance ---------------------------------------------------------------------------------- */
-
-static uint64_t state;
-
-static double share(void)
-{
-    uint64_t mixed = state += 0x9e3779b97f4a7c15u; /* splitmix64 (Steele, Lea, Flood) */
-    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
-    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
-    return ((double)((mixed ^ mixed >> 31) >> 11) + 0.5) / 0x1p53;
-}
-
-/* Box and Muller. */
-static double normal(void)
-{
-    double radius = sqrt(-2 * log(share()));
-    return radius * cos(6.283185307179586 * share());
-}
 
 /* ---- a machine ------------------------------------------------------------------------------- */
 

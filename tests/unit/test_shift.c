@@ -1,6 +1,7 @@
 /* Shifts: how often runs of the same program are called different, and what is found, by the noise
  * of the runs. */
 #include "analysis/compare/shift.h"
+#include "chance.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -10,25 +11,6 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
-
-/* ---- chance ---------------------------------------------------------------------------------- */
-
-static uint64_t state;
-
-static double share(void)
-{
-    uint64_t mixed = state += 0x9e3779b97f4a7c15u; /* splitmix64 (Steele, Lea, Flood) */
-    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
-    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
-    return ((double)((mixed ^ mixed >> 31) >> 11) + 0.5) / 0x1p53;
-}
-
-/* Box and Muller. */
-static double normal(void)
-{
-    double radius = sqrt(-2 * log(share()));
-    return radius * cos(6.283185307179586 * share());
-}
 
 /* ---- noise of runs that take 1 --------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 /* Spreads: how many durations of usual kinds stand out by chance, and what is found for certain. */
 #include "analysis/outliers/spread.h"
+#include "chance.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -8,25 +9,6 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
-
-/* ---- chance ---------------------------------------------------------------------------------- */
-
-static uint64_t state;
-
-static double share(void)
-{
-    uint64_t mixed = state += 0x9e3779b97f4a7c15u; /* splitmix64 (Steele, Lea, Flood) */
-    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
-    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;
-    return ((double)((mixed ^ mixed >> 31) >> 11) + 0.5) / 0x1p53;
-}
-
-/* Box and Muller. */
-static double normal(void)
-{
-    double radius = sqrt(-2 * log(share()));
-    return radius * cos(6.283185307179586 * share());
-}
 
 /* What is usual, as a multiple of the median: of several modes the slowest. */
 struct kind {

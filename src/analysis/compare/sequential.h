@@ -20,7 +20,8 @@
  *
  * What is asked of each run alone (a share, a score) is tested by how many of the runs it is so of
  * (the sign test: Hollander, Wolfe, Chicken 2014, 3.4): it fails where it is shown that more runs
- * than half do, and holds where it is shown that fewer do. That needs runs that are independent.
+ * than half do, and holds where it is shown that fewer do. That needs runs that are independent. No
+ * command asks it yet: heurt gate takes changes alone.
  *
  * In go numbers, out come numbers; nothing is kept. It stands on base/ alone. Any thread may call
  * it. */

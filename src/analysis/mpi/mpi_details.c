@@ -109,12 +109,6 @@ static void add_wait(struct vec *waits, struct map *places, const struct rank_re
     row->ns += call->waited;
 }
 
-static void append(struct vec *into, const struct vec *from)
-{
-    for (size_t i = 0; i < from->count; i++)
-        vec__push(into, (const char *)from->items + i * from->item_bytes);
-}
-
 void mpi_details__add(struct mpi_details *details, const struct rank_record *record,
                       const uint32_t *numbers)
 {
@@ -135,8 +129,8 @@ void mpi_details__add(struct mpi_details *details, const struct rank_record *rec
             add_wait(&own.waits, &places, record, call, numbers[call->place]);
     }
     map__free(&places);
-    append(&details->sites, &own.sites);
-    append(&details->waits, &own.waits);
+    vec__append(&details->sites, &own.sites);
+    vec__append(&details->waits, &own.waits);
     vec__free(&own.sites);
     vec__free(&own.waits);
     if (details->sites.count >= 2 * (size_t)MPI_PAIRS_MOST ||

@@ -14,8 +14,7 @@ static struct useful useful_of(const struct mpi_use *use)
 {
     struct useful all = {0};
     VEC_EACH (rank, &use->ranks, const struct mpi_rank) {
-        uint64_t own_ns =
-            rank->span_ns - (rank->span_mpi_ns < rank->span_ns ? rank->span_mpi_ns : rank->span_ns);
+        uint64_t own_ns = rank->span_ns > rank->span_mpi_ns ? rank->span_ns - rank->span_mpi_ns : 0;
         all.sum_ns += own_ns;
         all.most_ns = later(all.most_ns, own_ns);
         all.ideal_ns = later(all.ideal_ns, own_ns + rank->span_waited_ns);

@@ -18,19 +18,13 @@ static int by_rank(const void *a, const void *b)
     return ORDER(left->rank, right->rank) ?: ORDER(left->process, right->process);
 }
 
-static void append(struct vec *into, const struct vec *from)
-{
-    if (from->count)
-        memcpy(vec__extend(into, from->count), from->items, from->count * from->item_bytes);
-}
-
 static void append_posts(struct vec *into, struct vec *from, uint32_t first_call)
 {
     VEC_EACH (post, from, struct rank_post) {
         post->call += first_call;
         post->done += post->done == NO_CALL ? 0 : first_call;
     }
-    append(into, from);
+    vec__append(into, from);
 }
 
 /* Another thread of the same process. */
@@ -39,14 +33,14 @@ static void add_thread(struct rank_record *into, struct rank_record *other)
     uint32_t first = (uint32_t)into->calls.count, first_place = (uint32_t)into->places.count;
     VEC_EACH (call, &other->calls, struct rank_call)
         call->place += first_place;
-    append(&into->places, &other->places);
-    append(&into->calls, &other->calls);
+    vec__append(&into->places, &other->places);
+    vec__append(&into->calls, &other->calls);
     append_posts(&into->sends, &other->sends, first);
     append_posts(&into->receives, &other->receives, first);
     append_posts(&into->collectives, &other->collectives, first);
     append_posts(&into->accesses, &other->accesses, first);
     append_posts(&into->locks, &other->locks, first);
-    append(&into->members, &other->members);
+    vec__append(&into->members, &other->members);
     into->callers += other->callers;
     rank_record__free(other);
 }

@@ -20,12 +20,6 @@ void mpi_given__free(const struct mpi_job *job, struct vec *given)
     free(given);
 }
 
-static void append(struct vec *into, const struct vec *from)
-{
-    if (from->count)
-        memcpy(vec__extend(into, from->count), from->items, from->count * from->item_bytes);
-}
-
 void mpi_job__swap(const struct mpi_job *job, struct vec *given, struct vec *taken)
 {
     if (job->exchange->count > 1) {
@@ -35,7 +29,7 @@ void mpi_job__swap(const struct mpi_job *job, struct vec *given, struct vec *tak
         *taken = *given;
         *given = emptied;
     } else {
-        append(taken, given);
+        vec__append(taken, given);
         given->count = 0;
     }
 }
@@ -46,7 +40,7 @@ void mpi_job__share(const struct mpi_job *job, struct vec *items)
         return;
     struct vec *given = mpi_given__of(job, items->item_bytes);
     for (uint32_t i = 0; i < job->exchange->count; i++)
-        append(&given[i], items);
+        vec__append(&given[i], items);
     items->count = 0;
     mpi_job__swap(job, given, items);
     mpi_given__free(job, given);
@@ -57,7 +51,7 @@ void mpi_job__gather(const struct mpi_job *job, struct vec *items)
     if (job->exchange->count == 1)
         return;
     struct vec *given = mpi_given__of(job, items->item_bytes);
-    append(&given[0], items);
+    vec__append(&given[0], items);
     items->count = 0;
     mpi_job__swap(job, given, items);
     mpi_given__free(job, given);
