@@ -157,6 +157,7 @@ static void tell_of_times(struct finder *finder)
     uint64_t runnable_ns, *ns = finder__outside(finder, COMPONENT_RUNNABLE, &runnable_ns);
     findings->runnable_ns = finder__told_ns(finder, ns);
     findings->idle_ns = finder__told_ns(finder, finder->idle_ns);
+    findings->short_ns = finder__told_ns(finder, finder->short_ns);
     findings->working_ns = findings->working_threads = 0;
     for (size_t i = 0; i < finder->profile->threads.count; i++) {
         bool *had_work = &findings->had_work[i];

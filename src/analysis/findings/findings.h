@@ -164,6 +164,8 @@ struct findings {
     uint64_t working_ns;             /* Σ lives of threads that had work */
     uint64_t runnable_ns; /* of it: that they wanted a CPU and had none, outside of waits for
                              others */
+    uint64_t short_ns;    /* of it: waits for others, that somebody wanted a CPU meanwhile and the
+                             machine had none: no finding has that */
     uint64_t idle_ns;     /* of it: that they waited for work */
     uint32_t working_threads;
     uint64_t wall_ns;

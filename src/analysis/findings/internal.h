@@ -74,6 +74,7 @@ struct finder {
     uint64_t most_cpu_ns;
     uint64_t *idle_ns;  /* by thread: waits for work */
     uint64_t *woken_ns; /* by thread: work had come, and no CPU was to be had */
+    uint64_t *short_ns; /* by thread: waits for others that the shortage of CPUs is to blame for */
     double shortage; /* 0 … 1: how far waits in which somebody wanted a CPU are the machine's */
     double used; /* 0 … 1: how far all CPUs were busy; by that the shortage counts in waits that
                     others end: 0 at half of them */
@@ -125,6 +126,9 @@ static inline bool finding__is_for_lock(const struct finding *finding)
 
 /* What threads that had work lost in it to others; 0: nothing, or it is idle. */
 uint64_t class__lost_ns(const struct finder *finder, uint32_t class);
+/* By thread that had work: what of its waits is no loss, as somebody wanted a CPU that the machine
+ * did not have. free() it. */
+uint64_t *finder__shortage_in_waits(const struct finder *finder);
 /* What a thread waited in it longer than it would undisturbed. */
 uint64_t class__waited_ns(const struct profile_class *class, const struct profile_thread_row *row);
 /* What of its waits for a lock nobody had it; 0: not known. */
