@@ -537,7 +537,7 @@ static void gather_sums(struct mpi_job *job)
     uint64_t *const sums[] = {
         &use->matched,          &use->unmatched_sends,    &use->unmatched_receives, &use->cancelled,
         &use->whole_operations, &use->partial_operations, &use->one_sided,          &use->files,
-        &use->neighbours};
+        &use->neighbours,       &use->mismatched};
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
         *sums[i] = mpi_job__sum(job, *sums[i]);
     use->is_ambiguous = mpi_job__sum(job, use->is_ambiguous) > 0;
