@@ -419,6 +419,32 @@ static void who_is_beside_the_last_does_not_wait_for_it(void **state)
     assert_int_equal(imbalance_beside(*state, false), 0);
 }
 
+/* Thread 0 starts two for 4000 of 10000, twice, waits for their ends, and works on alone for 1000
+ * behind each: that is what it loses, and no more, however often others were done before. The lives
+ * of those that had work are 10000 and 4 × 4000. */
+static void who_works_between_others_is_alone_there_only(void **state)
+{
+    struct scene *scene = *state;
+    scene__start(scene, 0, BEGIN);
+    for (uint32_t round = 0; round < 2; round++) {
+        uint64_t from = BEGIN + 5000 * round;
+        PUT(scene, 0, from, HEURT_EVENT_JOIN, SITE, 0);
+        for (uint32_t i = 1; i <= 2; i++) {
+            scene__start(scene, i + 2 * round, from);
+            PUT(scene, i + 2 * round, from + 4000, HEURT_EVENT_THREAD_END, 4000, 0);
+        }
+        PUT(scene, 0, from + 4000, HEURT_EVENT_JOIN LEFT, 0);
+    }
+    end(scene, 0, 2000);
+    struct findings *findings = find(scene);
+    const struct finding *finding = find_kind(findings, FINDING_IMBALANCE);
+    assert_non_null(finding);
+    assert_int_equal(finding->thread, 0);
+    assert_int_equal(finding->lost_ns, 2000);
+    assert_true(finding->wall_gain[0] < 10 / 9.0 && finding->wall_gain[1] > 10 / 9.0);
+    findings__free(findings);
+}
+
 /* ---- what threads are called ----------------------------------------------------------------- */
 
 /* Thread 1 sleeps in a function of the program's, which code of the library calls as the thread's
@@ -450,6 +476,21 @@ static void who_is_started_by_a_library_is_known_by_what_it_runs(void **state)
     assert_non_null(role->start);
     assert_string_equal(role->start->function, "serve()");
     assert_false(role->is_of_openmp);
+    findings__free(findings);
+}
+
+/* A lambda has no name: what it calls tells more. */
+static void who_is_started_by_a_lambda_is_known_by_what_that_calls(void **state)
+{
+    struct scene *scene = *state;
+    static const struct symbol lambda = {.function = "main::{lambda(int)#1}::operator()(int) const",
+                                         .module = "/home/a/app"};
+    find_started_by(scene, "/usr/lib/libstdc++.so.6");
+    symbols__put(scene->symbols, 0, 0x9d10, &lambda);
+    struct findings *findings = find(scene);
+    const struct role *role = VEC_AT(&findings->roles, struct role, findings->roles_of[1]);
+    assert_non_null(role->start);
+    assert_string_equal(role->start->function, "rest()");
     findings__free(findings);
 }
 
@@ -488,6 +529,8 @@ int main(void)
         TEST(who_ends_after_waiting_for_the_last_is_not_the_last),
         TEST(who_is_beside_the_last_does_not_wait_for_it),
         TEST(who_is_started_by_a_library_is_known_by_what_it_runs),
+        TEST(who_works_between_others_is_alone_there_only),
+        TEST(who_is_started_by_a_lambda_is_known_by_what_that_calls),
         TEST(who_is_started_by_openmp_runs_more_than_one_thing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

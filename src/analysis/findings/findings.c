@@ -471,6 +471,7 @@ static struct findings *find(const struct trace *trace, const struct symbols *sy
     finder__add_remotes(&finder);
     finder__add_beside(&finder);
     finder__add_of_threads(&finder);
+    finder__add_imbalance(&finder);
     finder__tell_of_some(&finder);
     VEC_EACH (finding, &finder.findings->rows, struct finding) {
         finding__place_faults(&finder, finding);

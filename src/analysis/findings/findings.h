@@ -121,6 +121,8 @@ struct finding {
     uint32_t thread;      /* IMBALANCE: the last one: index into trace__threads; else UINT32_MAX */
     uint32_t stage_and_1; /* CONDITION, SEMAPHORE: the others of a pipeline wait for that thread,
                              which works all the time: likewise; 0: there is none */
+    uint32_t sleep_and_1; /* of waits for threads: these sleep for half of it at least, most in that
+                             class: a place in profile->classes; 0: they do not */
     bool is_effect;       /* a wait for answers which that of another finding makes late */
     bool is_in_answers;   /* others wait longer for answers because of it */
     double slower;        /* OVERLAP: so many times as long as undisturbed; else 0 */

@@ -16,6 +16,8 @@
  *     finding_tasks.c      what OpenMP's runtime does for tasks
  *     finding_transfer.c   input and output that is work on a CPU, and no wait
  *     finding_threads.c    what the threads' components tell besides
+ *     finding_imbalance.c  one thread works while the others are done
+ *     finding_sleepers.c   threads that are waited for while they sleep
  *     finding_gain.c       what could be gained, without a replay
  *     finding_parts.c      what a finding consists of: its places or objects, who held them
  *     finding_roles.c      threads that do the same
@@ -220,8 +222,15 @@ bool class__is_idle(const struct finder *finder, uint32_t class);
  * rest of them. free() both. */
 uint64_t *finder__woken(const struct finder *finder);
 uint64_t *finder__idle(const struct finder *finder);
-/* Appends CPU shortage, page faults, unknown waits, imbalance. */
+/* Appends CPU shortage, page faults, unknown waits. */
 void finder__add_of_threads(struct finder *finder);
+/* CPU time without what the recording took of it: that is no work. Where a thread had no CPU while
+ * the recording was at work, less of its CPU time is the recording's than that took. */
+uint64_t thread__work_ns(const struct profile_thread *thread);
+/* Waits for half of its life at most: it came to work. */
+bool thread__hardly_waits(const struct profile_thread *thread);
+/* Its occurrences are sleeps for a time. */
+bool class__sleeps(const struct profile_class *class);
 
 /* Page faults in the system's own code get the place of the program's function around them, as far
  * as one was recorded. */
@@ -232,6 +241,18 @@ struct finding *finder__add(struct finder *finder, enum finding_category categor
 /* The class in which the thread was longest: of calls of functions, or of waits. FINDING_NO_CLASS:
  * none is known. */
 uint32_t thread__longest_class(const struct finder *finder, size_t thread, bool of_calls);
+
+/* ---- finding_imbalance.c --------------------------------------------------------------------- */
+
+/* Appends the thread that works while those that work with it are done. Others are found before. */
+void finder__add_imbalance(struct finder *finder);
+
+/* ---- finding_sleepers.c ---------------------------------------------------------------------- */
+
+/* Half of the time that somebody is waited for, that one sleeps: sets sleep_and_1. */
+void finding__find_sleepers(const struct finder *finder, struct finding *finding);
+/* These sleep on when they are waited for no more, until they are told to end. */
+bool sleepers__go_on(const struct finder *finder, const struct finding *finding);
 
 /* ---- finding_gain.c -------------------------------------------------------------------------- */
 
