@@ -586,13 +586,13 @@ static bool is_asked_of_errno(const struct code_accesses *self, uint64_t offset)
 }
 
 /* Calls that let who asks look at what others change. */
-enum look { LOOK_NONE, LOOK_TAKES, LOOK_GIVES_BACK, LOOK_AT_CLOCK };
+enum lock_look { LOOK_NONE, LOOK_TAKES, LOOK_GIVES_BACK, LOOK_AT_CLOCK };
 
-static enum look look_of(struct code_accesses *self, uint64_t target)
+static enum lock_look look_of(struct code_accesses *self, uint64_t target)
 {
     static const struct {
         const char *name;
-        enum look look;
+        enum lock_look look;
     } looks[] = {{"pthread_mutex_lock", LOOK_TAKES},
                  {"pthread_mutex_trylock", LOOK_TAKES},
                  {"pthread_rwlock_rdlock", LOOK_TAKES},
@@ -740,7 +740,7 @@ static enum loop_body judge(struct code_accesses *self, const struct body *body,
                             uint64_t returns_to)
 {
     enum loop_body judged = BODY_SLEEPS;
-    enum look first = LOOK_NONE, after_sleep = LOOK_NONE, look;
+    enum lock_look first = LOOK_NONE, after_sleep = LOOK_NONE, look;
     bool has_slept = false;
     uint64_t of_errno = 0;
     for (size_t i = 0; i < body->instructions.count; i++) {

@@ -34,6 +34,7 @@ const char *finding_category__name(enum finding_category category)
         [FINDING_FALSE_SHARING] = "false sharing",
         [FINDING_TRUE_SHARING] = "true sharing",
         [FINDING_REMOTE_MEMORY] = "remote memory",
+        [FINDING_RETRY] = "retry",
         [FINDING_IMBALANCE] = "imbalance",
         [FINDING_CREATION] = "creation",
         [FINDING_TASK] = "task",

@@ -58,6 +58,7 @@ static enum binding binding_of(enum finding_category category)
     case FINDING_SIGNAL:
     case FINDING_FALSE_SHARING:
     case FINDING_TRUE_SHARING:
+    case FINDING_RETRY:
         return BOUND_BY_EXCLUSION;
     default:
         return BOUND_BY_WORK;
@@ -74,7 +75,7 @@ static bool is_on_cpu(enum finding_category category)
     return is_of_memory(category) || category == FINDING_SPINNING || category == FINDING_SIGNAL ||
            category == FINDING_OVERLAP || category == FINDING_TASK ||
            category == FINDING_FALSE_SHARING || category == FINDING_TRUE_SHARING ||
-           category == FINDING_REMOTE_MEMORY;
+           category == FINDING_REMOTE_MEMORY || category == FINDING_RETRY;
 }
 
 /* ---- threads that run until they are told to end --------------------------------------------- */
@@ -660,21 +661,19 @@ static bool is_of_small_calls(const struct finder *finder, const struct finding 
     return small_ns > all_ns / 2;
 }
 
-/* What is gained where nobody needs what others sleep for: at most, unless they sleep on. Whether
- * any of them may. */
+/* What is gained where nobody needs what others sleep for. Whether any of them may. */
 static bool add_gain_of_sleepers(const struct finder *finder, struct finding *finding,
                                  struct loss *loss)
 {
     bool are_told;
+    double least = finding->wall_gain[0];
     loss->sleeps_in_vain = true;
     double gain = gain_without(loss, &are_told);
     loss->sleeps_in_vain = false;
     if (!are_told || gain <= finding->wall_gain[1])
         return false;
-    double least = finding->wall_gain[0];
     finding__set_about(finding, gain);
-    if (!sleepers__go_on(finder, finding))
-        finding->wall_gain[0] = least;
+    finding->wall_gain[0] = sleepers__go_on(finder, finding) ? finding->wall_gain[0] : least;
     return true;
 }
 

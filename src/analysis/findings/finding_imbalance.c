@@ -69,7 +69,7 @@ static int by_tick(const void *a, const void *b)
 }
 
 /* Of a thread and its siblings. */
-struct tail {
+struct time_alone {
     uint32_t thread;
     uint64_t joining_ns; /* that it waits for the ends of others: else it works beside them */
     struct vec bounds;   /* struct life_bound, by time */
@@ -78,7 +78,7 @@ struct tail {
     uint64_t lost_ns; /* of the CPUs that these would have used */
 };
 
-static void tail__free(struct tail *tail)
+static void time_alone__free(struct time_alone *tail)
 {
     vec__free(&tail->bounds);
 }
@@ -96,7 +96,7 @@ static uint32_t most_alive(const struct vec *bounds)
 
 /* From the first sibling's end on: of the time with fewer at work than there were, what is missing.
  * Who joins the others works when none is there, and while some are they are late, not it. */
-static void find_lost(const struct finder *finder, struct tail *tail)
+static void find_lost(const struct finder *finder, struct time_alone *tail)
 {
     uint64_t end = trace__thread_at(finder->trace, tail->thread)->end_tick, lost = 0, from = end;
     uint32_t alive = 0, any_ended = 0;
@@ -115,10 +115,10 @@ static void find_lost(const struct finder *finder, struct tail *tail)
     tail->lost_ns = trace__ns(finder->trace, lost);
 }
 
-/* Always tail__free it. */
-static struct tail tail_of(const struct finder *finder, uint32_t last, uint64_t joining_ns)
+/* Always time_alone__free it. */
+static struct time_alone tail_of(const struct finder *finder, uint32_t last, uint64_t joining_ns)
 {
-    struct tail tail = {
+    struct time_alone tail = {
         .thread = last, .joining_ns = joining_ns, .bounds = VEC_OF(struct life_bound)};
     for (uint32_t i = 0; i < finder->profile->threads.count; i++) {
         const struct trace_thread *thread = trace__thread_at(finder->trace, i);
@@ -137,7 +137,7 @@ static struct tail tail_of(const struct finder *finder, uint32_t last, uint64_t 
 }
 
 /* Whether no sibling lives then, after one has ended. */
-static bool is_alone_at(const struct tail *tail, uint64_t tick)
+static bool is_alone_at(const struct time_alone *tail, uint64_t tick)
 {
     size_t next = FIRST_WHERE(i, tail->bounds.count,
                               VEC_AT(&tail->bounds, struct life_bound, i)->tick > tick);
@@ -156,7 +156,7 @@ struct sampled_place {
 
 /* The function of the program in which it was sampled most while it was alone; NULL: it was hardly
  * sampled then. */
-static const struct symbol *place_alone(const struct finder *finder, const struct tail *tail)
+static const struct symbol *place_alone(const struct finder *finder, const struct time_alone *tail)
 {
     struct map numbers = {0};
     struct vec places = VEC_OF(struct sampled_place);
@@ -226,7 +226,8 @@ static uint64_t told_loss_ns(const struct finder *finder, uint32_t thread)
     return ns;
 }
 
-static void set_place(const struct finder *finder, struct finding *finding, const struct tail *tail)
+static void set_place(const struct finder *finder, struct finding *finding,
+                      const struct time_alone *tail)
 {
     finding->leader = thread__longest_class(finder, tail->thread, true);
     if (finding->leader != FINDING_NO_CLASS) {
@@ -237,7 +238,7 @@ static void set_place(const struct finder *finder, struct finding *finding, cons
     finding->place = place_alone(finder, tail) ?: finding->place;
 }
 
-static void add(struct finder *finder, const struct tail *tail)
+static void add(struct finder *finder, const struct time_alone *tail)
 {
     uint64_t wall_ns = finder->profile->wall_ns, told_ns = told_loss_ns(finder, tail->thread);
     uint64_t lost_ns = ns__without(tail->lost_ns, told_ns * (tail->team - 1));
@@ -251,7 +252,7 @@ static void add(struct finder *finder, const struct tail *tail)
 }
 
 /* Who ends after it waits for it, or did not work beside it. */
-static bool is_waited_for(const struct finder *finder, const struct tail *tail)
+static bool is_waited_for(const struct finder *finder, const struct time_alone *tail)
 {
     uint32_t end = last_worker(finder, false);
     return end == tail->thread || joining_ns(finder, end) >= tail->lost_ns / (tail->team ?: 1);
@@ -261,17 +262,17 @@ void finder__add_imbalance(struct finder *finder)
 {
     uint32_t last = last_worker(finder, true), end = last_worker(finder, false);
     uint64_t joins_ns = end == UINT32_MAX ? 0 : joining_ns(finder, end);
-    struct tail tails[2] = {{.bounds = VEC_OF(struct life_bound)},
-                            {.bounds = VEC_OF(struct life_bound)}};
+    struct time_alone tails[2] = {{.bounds = VEC_OF(struct life_bound)},
+                                  {.bounds = VEC_OF(struct life_bound)}};
     if (last != UINT32_MAX)
         tails[0] = tail_of(finder, last, 0);
     /* Who starts the others and waits for them works in between, or behind them. */
     if (joins_ns && works_mostly(finder, end, joins_ns))
         tails[1] = tail_of(finder, end, joins_ns);
-    const struct tail *tail = &tails[tails[1].lost_ns > tails[0].lost_ns];
+    const struct time_alone *tail = &tails[tails[1].lost_ns > tails[0].lost_ns];
     if (tail->lost_ns && tail->lost_ns / tail->team < finder->profile->wall_ns &&
         is_waited_for(finder, tail))
         add(finder, tail);
-    tail__free(&tails[0]);
-    tail__free(&tails[1]);
+    time_alone__free(&tails[0]);
+    time_alone__free(&tails[1]);
 }

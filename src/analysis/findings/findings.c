@@ -466,6 +466,7 @@ static struct findings *find(const struct trace *trace, const struct symbols *sy
     finder__add_serials(&finder);
     finder__add_signals(&finder);
     finder__add_spinners(&finder);
+    finder__add_retries(&finder);
     finder__add_tasks(&finder);
     finder__add_sharings(&finder);
     finder__add_remotes(&finder);

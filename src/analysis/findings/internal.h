@@ -11,6 +11,7 @@
  *     finding_serial.c     threads that are started and waited for one after another
  *     finding_signal.c     handlers of signals
  *     finding_spinning.c   functions that are known to spin
+ *     finding_retries.c    work that is done again when a compare-and-swap failed
  *     finding_sharing.c    cache lines that threads take from each other
  *     finding_remote.c     memory that lies at other NUMA nodes than its users
  *     finding_tasks.c      what OpenMP's runtime does for tasks
@@ -196,6 +197,12 @@ void finder__add_signals(struct finder *finder);
 
 /* Appends functions that spin by their names, as samples tell. */
 void finder__add_spinners(struct finder *finder);
+
+/* ---- finding_retries.c ----------------------------------------------------------------------- */
+
+/* Appends loops in which several threads compute a new value of one variable at a time, and all but
+ * who is the first to put it there do so again. */
+void finder__add_retries(struct finder *finder);
 
 /* ---- finding_tasks.c ------------------------------------------------------------------------- */
 

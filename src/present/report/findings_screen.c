@@ -97,6 +97,7 @@ static bool is_counted(const struct finding *finding)
     case FINDING_FALSE_SHARING:
     case FINDING_TRUE_SHARING:
     case FINDING_REMOTE_MEMORY:
+    case FINDING_RETRY:
     case FINDING_UNEXPLAINED:
         return false;
     default:
