@@ -120,6 +120,9 @@ readers: ## the viewers that tests open exports in, from npm (they are left out 
 	@npm install --silent --no-audit --no-fund --prefix $(BUILD)/readers speedscope@1.25.0 \
 		@firefox-devtools/profiler-cli@0.10.0
 
+bench-cost: bench-prepare ## what recording costs a call, a lock, a mark, a pair of malloc and free (ONLY=heap-1)
+	@$(BUILD)/tests/bench/bench-cost $(if $(ONLY),--only $(ONLY))
+
 bench-export: bench-prepare ## how fast exports for viewers are, in what memory, of 10^7 and 10^8 events
 	@$(BUILD)/tests/bench/bench-export --most 100
 
