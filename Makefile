@@ -136,6 +136,9 @@ bench-kernel: bench-prepare ## what the kernel's records of switches and page fa
 bench-locks: bench-prepare ## how fast the analysis of locks is, in how much memory, of 50 million events
 	@$(BUILD)/tests/bench/bench-locks
 
+bench-memory: bench-prepare ## how fast the analysis of memory is, in how much memory, of 4 million samples and allocations
+	@$(BUILD)/tests/bench/bench-memory
+
 bench-loops: bench-prepare ## how many of the loops that take the time of programs can be marked
 	@tests/bench/loops.sh $(BUILD)
 
