@@ -130,6 +130,9 @@ bench-import: configure-tests ## how fast imports are, in what memory, of 10^7 e
 	@ninja -C $(BUILD) product
 	@tests/bench/imports.py $(BUILD)
 
+bench-induce: bench-prepare ## how much programs suffer from what heurt induce takes, by how they use memory (ROUNDS=5)
+	@tests/bench/induce.sh $(BUILD) $(ROUNDS)
+
 bench-kernel: bench-prepare ## what the kernel's records of switches and page faults cost
 	@$(BUILD)/tests/bench/bench-kernel
 
