@@ -13,10 +13,11 @@
 #include <json-c/json.h>
 
 struct symbol_fields {
-    struct map field_index, type_index, asked_index;
-    struct vec fields; /* struct kept_field *: those that were given out must not move */
-    struct vec types;  /* struct kept_type * */
-    struct vec asked;  /* struct made_site */
+    struct map field_index, type_index, asked_index, layout_index;
+    struct vec fields;  /* struct kept_field *: those that were given out must not move */
+    struct vec types;   /* struct kept_type * */
+    struct vec layouts; /* struct symbol_type *: each once, of the fields */
+    struct vec asked;   /* struct made_site */
 };
 
 struct symbol_fields symbol_fields__new(void);
@@ -32,9 +33,10 @@ void symbol_fields__put_type(struct symbol_fields *self, uint32_t process, uint6
 const struct symbol_type *symbol_fields__type(const struct symbol_fields *self, uint32_t process,
                                               uint64_t address);
 
-/* Adds the tables "fields" and "made". */
+/* Adds the tables "types", "fields" and "made". */
 void symbol_fields__to_json(const struct symbol_fields *self, struct json_object *root);
-/* Reads a row of each; false: it is damaged. */
+/* Reads a row of each, those of "types" first; false: it is damaged. */
+bool symbol_fields__load_layout(struct symbol_fields *self, struct json_object *row);
 bool symbol_fields__load(struct symbol_fields *self, struct json_object *row);
 bool symbol_fields__load_type(struct symbol_fields *self, struct json_object *row);
 

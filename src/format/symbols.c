@@ -7,15 +7,17 @@
  *       "variables": [[process, address, frame], …],
  *       "sleeps": [[process, address, asks], …],
  *       "retries": [[process, address, exchange, is_static], …],
- *       "fields": [[process, instruction, name, type, field, size, offset, is_guess], …],
- *       "made": [[process, address, type, size, [[offset, bytes, path], …]], …],
+ *       "types": [[type, size, [[offset, bytes, path, stride, count, …], …]], …],
+ *       "fields": [[process, instruction, name, type, field, size, offset, is_guess, layout], …],
+ *       "made": [[process, address, type, size, [[offset, bytes, path, …], …]], …],
  *       "stacks": [[thread, tick, [address, …]], …],
  *       "warnings": ["…"] }
  *
  * function, module and file are indices into texts, inlined_by and frame into frames; file and
  * inlined_by are -1 where there is none, and inlined_by is smaller than the frame's own index.
- * Names and types of fields and of what is made are texts themselves. Files of older recordings
- * have no variables, sleeps, fields or made. */
+ * Names and types of fields and of what is made are texts themselves; layout is an index into
+ * types, left off where there is none. Files of older recordings have no variables, sleeps, types,
+ * fields or made. */
 #include "format/symbols.h"
 
 #include "base/descriptor.h"
@@ -615,6 +617,11 @@ static bool load_sleep(struct symbols *symbols, struct json_object *row)
     return true;
 }
 
+static bool load_layout(struct symbols *symbols, struct json_object *row)
+{
+    return symbol_fields__load_layout(&symbols->memory, row);
+}
+
 static bool load_field(struct symbols *symbols, struct json_object *row)
 {
     return symbol_fields__load(&symbols->memory, row);
@@ -691,6 +698,7 @@ int symbols__load_memory(const char *text, size_t bytes, struct symbols **result
                 load_later(symbols, root, "variables", load_variable) &&
                 load_later(symbols, root, "sleeps", load_sleep) &&
                 load_later(symbols, root, "retries", load_retry) &&
+                load_later(symbols, root, "types", load_layout) &&
                 load_later(symbols, root, "fields", load_field) &&
                 load_later(symbols, root, "made", load_made) &&
                 load_table(symbols, root, "stacks", load_stack) &&

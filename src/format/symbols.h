@@ -33,6 +33,9 @@ bool symbol__is_of_runtime(const struct symbol *symbol);
 
 struct symbols;
 
+/* Arrays in each other that a member may be in. */
+enum { SYMBOL_ARRAYS_MOST = 3 };
+
 struct symbols *symbols__new(void);
 void symbols__free(struct symbols *symbols);
 
@@ -97,6 +100,7 @@ struct symbol_field {
     uint64_t size;     /* bytes of that type; 0: not known */
     uint64_t offset;   /* of the field in it; of an array's element its begin */
     bool is_guess;     /* likely, but not shown by the code */
+    const struct symbol_type *layout; /* that type with its fields; NULL: not known */
 };
 void symbols__put_field(struct symbols *symbols, uint32_t process, uint64_t instruction,
                         const struct symbol_field *field);
@@ -111,14 +115,21 @@ struct symbol_type {
     const struct symbol_member *members;
     size_t member_count; /* of a struct; 0: it is none, or they are not known */
 };
-/* A field of a struct of the program: arrays ("counts[]"), unions and what libraries define whole,
- * bit fields left out. */
+/* A field of a struct of the program: unions and what libraries define whole, and bit fields that
+ * have bytes in common as one. */
 struct symbol_member {
-    uint64_t offset, bytes;
-    const char *path; /* "head.next" */
+    uint64_t offset, bytes; /* in an array: of the first element */
+    const char *path;       /* "head.next", "rows[].hits", "level–seen" */
+    struct symbol_array {
+        uint64_t stride, count;   /* count 0: not known */
+    } arrays[SYMBOL_ARRAYS_MOST]; /* of each "[]" of the path, */
+    unsigned array_count;
 };
 /* What lies at an offset of the type; NULL: not known. */
 const struct symbol_member *symbol_type__member(const struct symbol_type *type, uint64_t offset);
+/* Its path with the indices of that offset, "rows[2].hits"; free() it. begin: gets where that
+ * begins in the type. NULL: not known. */
+char *symbol_type__path(const struct symbol_type *type, uint64_t offset, uint64_t *begin);
 
 /* A call, by its return address, of which the type is to be found when the trace's names are: to be
  * asked for while they are looked up. */

@@ -1,6 +1,7 @@
 #include "patch/field_access.h"
 
 #include "base/memory.h"
+#include "patch/typed_internal.h"
 #include "symbol/member.h"
 #include "symbol/type_name.h"
 #include "symbol/variable.h"
@@ -48,7 +49,8 @@ static const char *without_dot(const char *path)
     return path[0] == '.' ? path + 1 : path;
 }
 
-static bool describe(const struct typed_value *value, struct symbol_field *found)
+static bool describe(struct typed_code *code, const struct typed_value *value,
+                     struct symbol_field *found)
 {
     struct typed_field field;
     if (!typed_value__field(value, &field))
@@ -65,7 +67,8 @@ static bool describe(const struct typed_value *value, struct symbol_field *found
                                   .field = memory__text(is_plain ? "" : without_dot(field.path)),
                                   .size = type__size(&field.type),
                                   .offset = field.offset,
-                                  .is_guess = field.is_guess};
+                                  .is_guess = field.is_guess,
+                                  .layout = typed_code__layout(code, &field.type)};
     else
         free(type);
     typed_field__free(&field);
@@ -83,7 +86,7 @@ bool field_access__find(struct typed_code *code, uint64_t address, struct symbol
     if (!operand || operand->mem.type != ZYDIS_MEMOP_TYPE_MEM)
         return false;
     struct typed_value value = typed_code__address(code, function, at, &instruction, operand);
-    return describe(&value, field);
+    return describe(code, &value, field);
 }
 
 void field_access__clear(struct symbol_field *field)

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* What the instruction at an address of the file accesses. False: it is not known. The texts are
- * the caller's: field_access__clear. */
+ * the caller's: field_access__clear; the layout is as long there as code. */
 bool field_access__find(struct typed_code *code, uint64_t address, struct symbol_field *field);
 void field_access__clear(struct symbol_field *field);
 

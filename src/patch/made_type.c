@@ -232,16 +232,29 @@ static bool is_pointer_counter(const Dwarf_Die *type)
     return name && strncmp(name, "_Sp_counted_ptr_inplace<", 24) == 0;
 }
 
-/* Where a std::shared_ptr's object lies in what is allocated for it, behind the counts. */
-static bool find_counted(const Dwarf_Die *counter, uint64_t *offset)
+/* A member of a library's class, or of one that it is made of. */
+static bool find_of_library(const Dwarf_Die *type, const char *wanted, unsigned depth,
+                            struct symbol_member *found)
 {
-    Dwarf_Die bare, child;
-    if (!type__bare(counter, &bare) || dwarf_child(&bare, &child) != 0)
+    enum { BASES_MOST = 4 };
+    Dwarf_Die bare, child, inner;
+    uint64_t offset;
+    if (depth > BASES_MOST || !type__bare(type, &bare) || dwarf_child(&bare, &child) != 0)
         return false;
     do {
         const char *name = dwarf_diename(&child);
-        if (dwarf_tag(&child) == DW_TAG_member && name && strcmp(name, "_M_impl") == 0)
-            return member__offset(&child, offset);
+        int tag = dwarf_tag(&child);
+        bool is_it = tag == DW_TAG_member && name && strcmp(name, wanted) == 0;
+        if ((!is_it && tag != DW_TAG_inheritance) || !member__offset(&child, &offset))
+            continue;
+        if (is_it)
+            *found = (struct symbol_member){offset, member__size(&child), .path = wanted};
+        else if (declaration__type(&child, &inner) &&
+                 find_of_library(&inner, wanted, depth + 1, found))
+            found->offset += offset;
+        else
+            continue;
+        return true;
     } while (dwarf_siblingof(&child, &child) == 0);
     return false;
 }
@@ -254,19 +267,55 @@ static void describe(const Dwarf_Die *die, uint64_t offset, uint64_t size, struc
     if (!type->name)
         return;
     struct vec fields = type_layout__fields(die);
-    struct symbol_member *members = memory__zeroed(fields.count, sizeof *members);
-    VEC_EACH (field, &fields, struct layout_field)
-        members[type->member_count++] =
-            (struct symbol_member){offset + field->offset, field->bytes, field->path};
-    type->members = members;
-    vec__free(&fields);
+    VEC_EACH (field, &fields, struct symbol_member)
+        field->offset += offset;
+    type->members = fields.items;
+    type->member_count = fields.count;
+}
+
+/* A std::shared_ptr's counts stand before its object, in what is allocated for both. */
+static void describe_counted(const Dwarf_Die *counter, const Dwarf_Die *inner, uint64_t offset,
+                             struct symbol_type *type)
+{
+    static const char *const counts[] = {"_M_use_count", "_M_weak_count"};
+    describe(inner, offset, type__size(counter), type);
+    struct vec fields = VEC_OF(struct symbol_member);
+    for (size_t i = 0; i < type->member_count; i++)
+        vec__push(&fields, &type->members[i]);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts && type->name; i++) {
+        struct symbol_member count;
+        if (!find_of_library(counter, counts[i], 0, &count))
+            continue;
+        count.path = memory__text(count.path);
+        vec__push(&fields, &count);
+    }
+    free((struct symbol_member *)type->members);
+    type->members = fields.items;
+    type->member_count = fields.count;
+}
+
+const struct symbol_type *typed_code__layout(struct typed_code *self, const Dwarf_Die *type)
+{
+    Dwarf_Die bare;
+    if (!type__is_record(type) || !type__bare(type, &bare))
+        return NULL;
+    VEC_EACH (known, &self->layouts, struct typed_layout *)
+        if ((*known)->die == bare.addr)
+            return &(*known)->type;
+    struct typed_layout *layout = memory__zeroed(1, sizeof *layout);
+    layout->die = bare.addr;
+    describe(type, 0, type__size(type), &layout->type);
+    if (!layout->type.name)
+        layout->type.name = memory__text("");
+    vec__push(&self->layouts, &layout);
+    return &layout->type;
 }
 
 bool made_type__find(struct typed_code *code, uint64_t return_address, struct symbol_type *type)
 {
     struct made_search search = {.code = code, .holds[RAX] = true};
+    struct symbol_member object;
     Dwarf_Die inner;
-    uint64_t offset;
     search.function = typed_code__function(code, return_address - 1);
     size_t at =
         search.function ? function_code__at(&search.function->code, return_address) : SIZE_MAX;
@@ -282,12 +331,11 @@ bool made_type__find(struct typed_code *code, uint64_t return_address, struct sy
     }
     if (!search.is_found)
         return false;
-    uint64_t size = type__size(&search.type);
     if (is_pointer_counter(&search.type) && first_argument(&search.type, &inner) &&
-        find_counted(&search.type, &offset))
-        describe(&inner, offset, size, type);
+        find_of_library(&search.type, "_M_impl", 0, &object))
+        describe_counted(&search.type, &inner, object.offset, type);
     else
-        describe(&search.type, 0, size, type);
+        describe(&search.type, 0, type__size(&search.type), type);
     return type->name;
 }
 

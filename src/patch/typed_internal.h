@@ -3,6 +3,7 @@
 #define HEURT_PATCH_TYPED_INTERNAL_H
 
 #include "base/vec.h"
+#include "format/symbols.h"
 #include "patch/typed_value.h"
 
 struct typed_section {
@@ -10,12 +11,22 @@ struct typed_section {
     const uint8_t *bytes;
 };
 
+/* A struct that was met, with its fields. */
+struct typed_layout {
+    const void *die; /* Dwarf_Die.addr */
+    struct symbol_type type;
+};
+
 struct typed_code {
     struct image *image;
+    struct vec layouts;   /* struct typed_layout *: those that were given out must not move */
     struct vec sections;  /* struct typed_section */
     struct vec functions; /* struct typed_function * */
     bool is_fixed;        /* the file is loaded where it says: code has absolute addresses */
 };
+
+/* A struct's fields; NULL: it is none. Valid as long as self. */
+const struct symbol_type *typed_code__layout(struct typed_code *self, const Dwarf_Die *type);
 
 struct typed_value typed_value__plus(struct typed_value value, int64_t more);
 struct typed_value typed_value__times(struct typed_value value, uint64_t factor);

@@ -1,6 +1,7 @@
 #include "patch/typed_value.h"
 
 #include "base/memory.h"
+#include "patch/field_access.h"
 #include "patch/typed_internal.h"
 #include "symbol/member.h"
 #include "symbol/source.h"
@@ -52,6 +53,7 @@ struct typed_code *typed_code__new(struct image *image)
     self->image = image;
     self->sections = VEC_OF(struct typed_section);
     self->functions = VEC_OF(struct typed_function *);
+    self->layouts = VEC_OF(struct typed_layout *);
     read_sections(self);
     return self;
 }
@@ -67,8 +69,13 @@ void typed_code__free(struct typed_code *self)
         free((*function)->is_held);
         free(*function);
     }
+    VEC_EACH (layout, &self->layouts, struct typed_layout *) {
+        made_type__clear(&(*layout)->type);
+        free(*layout);
+    }
     vec__free(&self->functions);
     vec__free(&self->sections);
+    vec__free(&self->layouts);
     free(self);
 }
 

@@ -6,10 +6,11 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Bounds of what a damaged or strange file can cost. */
-enum { PATH_BYTES = 512, DEPTH_MAX = 24, STEPS_MAX = 4096, DIMENSIONS_MAX = 8 };
+enum { PATH_BYTES = 512, DEPTH_MAX = 24, STEPS_MAX = 4096 };
 
 /* How good a way through the type is; of the members of a union the best one is taken. */
 enum quality {
@@ -74,12 +75,11 @@ static bool number_of(Dwarf_Die *die, unsigned name, uint64_t *number)
     return true;
 }
 
-/* The lengths of an array's dimensions, outermost first; 0 where not known. */
-static size_t dimensions_of(Dwarf_Die *array, uint64_t lengths[DIMENSIONS_MAX])
+size_t array__dimensions(const Dwarf_Die *array, uint64_t lengths[ARRAY_DIMENSIONS_MOST])
 {
-    Dwarf_Die child;
+    Dwarf_Die copy = *array, child;
     size_t count = 0;
-    if (!dwarf_haschildren(array) || dwarf_child(array, &child) != 0)
+    if (!dwarf_haschildren(&copy) || dwarf_child(&copy, &child) != 0)
         return 0;
     do {
         if (dwarf_tag(&child) != DW_TAG_subrange_type)
@@ -89,7 +89,7 @@ static size_t dimensions_of(Dwarf_Die *array, uint64_t lengths[DIMENSIONS_MAX])
                          : number_of(&child, DW_AT_upper_bound, &bound) ? bound + 1
                                                                         : 0;
         count++;
-    } while (count < DIMENSIONS_MAX && dwarf_siblingof(&child, &child) == 0);
+    } while (count < ARRAY_DIMENSIONS_MOST && dwarf_siblingof(&child, &child) == 0);
     return count;
 }
 
@@ -97,7 +97,7 @@ static size_t dimensions_of(Dwarf_Die *array, uint64_t lengths[DIMENSIONS_MAX])
 static uint64_t size_of(Dwarf_Die *type, unsigned depth)
 {
     Dwarf_Die next;
-    uint64_t bytes = 0, lengths[DIMENSIONS_MAX];
+    uint64_t bytes = 0, lengths[ARRAY_DIMENSIONS_MOST];
     if (depth > DEPTH_MAX || number_of(type, DW_AT_byte_size, &bytes))
         return bytes;
     switch (dwarf_tag(type)) {
@@ -109,7 +109,7 @@ static uint64_t size_of(Dwarf_Die *type, unsigned depth)
         return declaration__type(type, &next) ? size_of(&next, depth + 1) : 0;
     case DW_TAG_array_type:
         bytes = declaration__type(type, &next) ? size_of(&next, depth + 1) : 0;
-        for (size_t i = dimensions_of(type, lengths); i-- > 0;)
+        for (size_t i = array__dimensions(type, lengths); i-- > 0;)
             bytes *= lengths[i];
         return bytes;
     default:
@@ -168,20 +168,79 @@ bool member__offset(Dwarf_Die *member, uint64_t *offset)
     return true;
 }
 
+/* Where a bit field begins, in bits, and the unit of its type that it is in, in bytes. */
+static bool bits_of(Dwarf_Die *member, uint64_t *begin, uint64_t *bits, uint64_t *unit)
+{
+    uint64_t offset, in_unit, size = member__size(member);
+    if (!size || !number_of(member, DW_AT_bit_size, bits) || !member__offset(member, &offset))
+        return false;
+    if (!number_of(member, DW_AT_data_bit_offset, begin)) {
+        bool is_known = number_of(member, DW_AT_bit_offset, &in_unit); /* from the unit's top bit */
+        *begin = offset * 8 + (is_known ? size * 8 - in_unit - *bits : 0);
+        *unit = offset;
+    } else {
+        *unit = *begin / 8 / size * size;
+    }
+    return true;
+}
+
+bool bit_fields__of(const Dwarf_Die *record, Dwarf_Die *member, struct bit_fields *found)
+{
+    Dwarf_Die copy = *record, child;
+    uint64_t begin, bits, unit, own_begin, own_unit, first = UINT64_MAX, last = 0;
+    const char *from = NULL, *to = NULL;
+    if (!bits_of(member, &own_begin, &bits, &own_unit) || dwarf_child(&copy, &child) != 0)
+        return false;
+    do {
+        const char *name = dwarf_diename(&child);
+        if (dwarf_tag(&child) != DW_TAG_member || !name || !dwarf_hasattr(&child, DW_AT_bit_size) ||
+            !bits_of(&child, &begin, &bits, &unit) || unit != own_unit)
+            continue;
+        if (begin < first)
+            from = name;
+        first = begin < first ? begin : first;
+        to = begin + bits > last ? name : to;
+        last = begin + bits > last ? begin + bits : last;
+    } while (dwarf_siblingof(&child, &child) == 0);
+    if (!from || first != own_begin)
+        return false;
+    *found =
+        (struct bit_fields){first / 8, (last + 7) / 8 - first / 8,
+                            from == to ? memory__text(from) : memory__format("%s–%s", from, to)};
+    return true;
+}
+
 /* is_of_library: of a member whose name is the library's. */
 static enum quality walk(struct member_path *path, Dwarf_Die *type, uint64_t offset, unsigned depth,
                          bool is_of_library);
 
-static enum quality walk_member(struct member_path *path, Dwarf_Die *member, uint64_t offset,
-                                unsigned depth)
+/* The first of those that share bytes stands for all. */
+static enum quality walk_bits(struct member_path *path, const Dwarf_Die *record, Dwarf_Die *member,
+                              uint64_t offset)
+{
+    struct bit_fields bits;
+    if (!bit_fields__of(record, member, &bits))
+        return QUALITY_NONE;
+    bool is_there = offset - bits.offset < bits.bytes;
+    if (is_there) {
+        append(path, ".%s", bits.name);
+        path->leaf = *record;
+        path->inside = offset;
+    }
+    free(bits.name);
+    return is_there ? QUALITY_EXACT : QUALITY_NONE;
+}
+
+static enum quality walk_member(struct member_path *path, const Dwarf_Die *record,
+                                Dwarf_Die *member, uint64_t offset, unsigned depth)
 {
     const char *name = dwarf_diename(member);
     Dwarf_Die type;
     uint64_t begin;
+    if (dwarf_hasattr(member, DW_AT_bit_size))
+        return walk_bits(path, record, member, offset);
     if (!declaration__type(member, &type) || !member__offset(member, &begin) || offset < begin)
         return QUALITY_NONE;
-    if (path->is_access && dwarf_hasattr(member, DW_AT_bit_size))
-        return QUALITY_NONE; /* others may be in the same bytes */
     uint64_t bytes = size_of(&type, 0);
     if (offset - begin >= (bytes ? bytes : 1))
         return QUALITY_NONE;
@@ -221,7 +280,7 @@ static enum quality walk_members(struct member_path *path, Dwarf_Die *type, uint
         int tag = dwarf_tag(&member);
         if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
             continue;
-        enum quality found = walk_member(path, &member, offset, depth);
+        enum quality found = walk_member(path, type, &member, offset, depth);
         ways += found != QUALITY_NONE;
         if (found > quality) {
             quality = found;
@@ -242,8 +301,8 @@ static enum quality walk_members(struct member_path *path, Dwarf_Die *type, uint
 static void append_indices(struct member_path *path, Dwarf_Die *array, uint64_t index,
                            uint64_t bytes)
 {
-    uint64_t lengths[DIMENSIONS_MAX], indices[DIMENSIONS_MAX] = {0};
-    size_t count = dimensions_of(array, lengths);
+    uint64_t lengths[ARRAY_DIMENSIONS_MOST], indices[ARRAY_DIMENSIONS_MOST] = {0};
+    size_t count = array__dimensions(array, lengths);
     if (path->stride && index == 0 && path->stride % bytes == 0) {
         path->is_strided = true;
         append(path, "[]");

@@ -24,6 +24,20 @@ const char *declaration__file(Dwarf_Die *die);
 bool declaration__type(Dwarf_Die *die, Dwarf_Die *type);
 /* Where a member begins in its struct; false: it is no part that lies at a fixed place. */
 bool member__offset(Dwarf_Die *member, uint64_t *offset);
+/* The lengths of an array's dimensions, outermost first; 0 where not known. array: itself, no
+ * typedef of it. */
+enum { ARRAY_DIMENSIONS_MOST = 8 };
+size_t array__dimensions(const Dwarf_Die *array, uint64_t lengths[ARRAY_DIMENSIONS_MOST]);
+
+/* The bit fields of a struct that lie in the same bytes, or in the same unit of their type: an
+ * access does not tell which of them is meant. */
+struct bit_fields {
+    uint64_t offset, bytes; /* of all of them together */
+    char *name;             /* "level", "level–seen"; free() it */
+};
+/* member: one of them. False: it is not the first, or has no name, or no place. */
+bool bit_fields__of(const Dwarf_Die *record, Dwarf_Die *member, struct bit_fields *found);
+
 /* Bytes of its type, 0: not known. */
 uint64_t member__size(Dwarf_Die *variable);
 /* The same of a type itself. */

@@ -361,6 +361,8 @@ static void tell_fields(void)
     TELL_FIELD(struct node, weights, "weights[]", "node");
     TELL_FIELD(struct node, shares, "shares[]", "node");
     TELL_FIELD(struct node, value, "value", "node");
+    printf("field %zu 2 first_flag–second_flag;node\n",
+           offsetof(struct node, value) + sizeof(((struct node *)0)->value));
     TELL_FIELD(struct outer, before, "before", "outer");
     TELL_FIELD(struct outer, in.low, "in.low", "outer");
     TELL_FIELD(struct outer, in.high, "in.high", "outer");

@@ -412,20 +412,26 @@ static void look_at(struct followed *followed, const struct known_access *access
     field_access__clear(&said);
 }
 
-/* What lies in arrays is not taken apart, and the table of functions has no name of the program's.
- */
+/* The table of functions has no name of the program's. */
 static bool is_in_layout(const struct known_field *field)
 {
-    return !strstr(field->path, "].") && field->path[0] != '_';
+    return field->path[0] != '_';
 }
 
+/* Arrays have "[]" in known paths; the first element of each is there. */
 static bool has_member(const struct symbol_type *type, uint64_t before,
                        const struct known_field *field)
 {
     uint64_t offset = before + field->offset;
     const struct symbol_member *member = symbol_type__member(type, offset);
-    bool is_right = member && member->offset == offset && member->bytes == field->bytes &&
-                    strcmp(member->path, field->path) == 0;
+    uint64_t begin = UINT64_MAX, bytes = member ? member->bytes : 0;
+    char *path = symbol_type__path(type, offset, &begin);
+    size_t length = strlen(field->path);
+    if (member && length > 2 && strcmp(field->path + length - 2, "[]") == 0)
+        bytes *= member->arrays[member->array_count - 1].count;
+    bool is_right = path && begin == offset && bytes == field->bytes &&
+                    strcmp(member->path, field->path) == 0 && is_same_path(path, field->path);
+    free(path);
     if (!is_right)
         printf("  wrong: field %s of %s at %" PRIu64 ": %s\n", field->path, type->name, offset,
                member ? member->path : "none");

@@ -287,7 +287,7 @@ static void assert_data(const struct scene *scene, uint64_t offset, uint64_t byt
     object.bytes = bytes;
     struct line_access access = {.instruction = SCORE, .address = LINE + offset, .bytes = 8};
     access.object = &object;
-    char *text = access__data(&report, 0, &access);
+    char *text = access__data(&report, 0, NULL, &access);
     assert_string_equal(text, expected);
     free(text);
 }
@@ -313,6 +313,102 @@ static void an_object_is_known_by_what_it_was_allocated_as(void **state)
     assert_data(scene, 16, 56, "pair.right");
 }
 
+/* Others of the same object tell what lies behind the first one in memory that was rounded up. */
+static void others_tell_of_elements_behind_the_first(void **state)
+{
+    static const struct symbol_member members[] = {
+        {0, 8, "left"},
+        {16, 4, "rows[].seen", {{8, 2}}, 1},
+        {20, 4, "rows[].lost", {{8, 2}}, 1},
+        {32, 4, "open–shut", {{0}}, 0},
+    };
+    const struct symbol_type pair = {"pair", 40, members, 4};
+    struct scene *scene = *state;
+    put_sample(scene, 0, 1, LINE, HEURT_ACCESS_WRITE);
+    memory_analysis.free(find(scene));
+    struct report report = {.trace = scene->trace, .symbols = scene->symbols};
+    struct allocation object = {.call = HEURT_ALLOCATION_MALLOC, .site = 0x7000, .born = 0x7000};
+    object.address = LINE;
+    object.bytes = 128;
+    symbols__put_field(
+        scene->symbols, 0, SCORE,
+        &(struct symbol_field){
+            .name = "pair.left", .type = "pair", .field = "left", .size = 40, .layout = &pair});
+    struct vec beside = VEC_OF(struct line_access);
+    struct line_access access = {.instruction = SCORE + 64, .bytes = 4, .object = &object};
+    static const struct {
+        uint64_t known, offset; /* of the one that is told, and of the other */
+        const char *alone, *with;
+    } cases[] = {
+        {40, 56, "bytes 56 to 59 of 128", "pair[1].rows[0].seen"},
+        {40, 68, "bytes 68 to 71 of 128", "pair[1].rows[1].lost"},
+        {80, 72, "bytes 72 to 75 of 128", "pair[1].open–shut"},
+        {0, 32, "bytes 32 to 35 of 128", "pair.open–shut"},
+        {0, 72, "bytes 72 to 75 of 128", "bytes 72 to 75 of 128"},  /* nobody saw a second one */
+        {41, 56, "bytes 56 to 59 of 128", "bytes 56 to 59 of 128"}, /* there is none */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct line_access told = {.instruction = SCORE, .bytes = 8, .object = &object};
+        told.address = LINE + cases[i].known;
+        access.address = LINE + cases[i].offset;
+        beside.count = 0;
+        vec__push(&beside, &access);
+        char *alone = access__data(&report, 0, &beside, &access);
+        vec__push(&beside, &told);
+        char *with = access__data(&report, 0, &beside, &access);
+        assert_string_equal(alone, cases[i].alone);
+        assert_string_equal(with, cases[i].with);
+        free(alone);
+        free(with);
+    }
+    vec__free(&beside);
+}
+
+/* A stride tells, too: the same instruction a whole type away. */
+static void an_instruction_that_strides_tells_of_elements(void **state)
+{
+    static const struct symbol_member members[] = {{0, 8, "left"}, {16, 8, "right"}};
+    struct scene *scene = *state;
+    put_sample(scene, 0, 1, LINE, HEURT_ACCESS_WRITE);
+    memory_analysis.free(find(scene));
+    struct report report = {.trace = scene->trace, .symbols = scene->symbols};
+    struct allocation object = {.call = HEURT_ALLOCATION_MALLOC, .site = 0x7000, .born = 0x7000};
+    object.address = LINE;
+    object.bytes = 128;
+    symbols__put_made_type(scene->symbols, 0, 0x7000,
+                           &(struct symbol_type){"pair", 24, members, 2});
+    for (uint64_t apart = 23; apart <= 24; apart++) {
+        struct vec beside = VEC_OF(struct line_access);
+        struct line_access access = {.instruction = SCORE, .bytes = 8, .object = &object};
+        access.address = LINE + 40;
+        vec__push(&beside, &access);
+        access.address += apart;
+        vec__push(&beside, &access);
+        access.address -= apart;
+        char *text = access__data(&report, 0, &beside, &access);
+        assert_string_equal(text, apart == 24 ? "pair[1].right" : "bytes 40 to 47 of 128");
+        free(text);
+        vec__free(&beside);
+    }
+}
+
+/* What the program calls its own member is told, not what the library has in it. */
+static void a_member_of_the_program_is_told_and_not_the_librarys(void **state)
+{
+    static const struct symbol_member own[] = {{0, 8, "requests"}};
+    struct scene *scene = *state;
+    put_sample(scene, 0, 1, LINE, HEURT_ACCESS_WRITE);
+    memory_analysis.free(find(scene));
+    symbols__put_field(scene->symbols, 0, SCORE,
+                       &(struct symbol_field){.name = "std::__atomic_base._M_i",
+                                              .type = "std::__atomic_base",
+                                              .field = "_M_i",
+                                              .size = 8});
+    assert_data(scene, 8, 16, "std::__atomic_base[1]._M_i");
+    symbols__put_made_type(scene->symbols, 0, 0x7000, &(struct symbol_type){"counter", 8, own, 1});
+    assert_data(scene, 8, 16, "counter[1].requests");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene__setup, scene__teardown)
 
 int main(void)
@@ -329,6 +425,9 @@ int main(void)
         TEST(who_was_there_before_others_is_known),
         TEST(dots_are_bounded_and_hold_all_time),
         TEST(an_object_is_known_by_what_it_was_allocated_as),
+        TEST(others_tell_of_elements_behind_the_first),
+        TEST(an_instruction_that_strides_tells_of_elements),
+        TEST(a_member_of_the_program_is_told_and_not_the_librarys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,9 @@
 static void add_some(struct symbols *symbols)
 {
     const uint64_t frames[] = {0x401001, 0x402000, UINT64_MAX - 1};
-    const struct symbol_member members[] = {{0, 4, "calls"}, {8, 40, "sums[]"}};
+    const struct symbol_member members[] = {
+        {0, 4, "calls"}, {8, 4, "sums[].one", {{8, 5}}, 1}, {12, 4, "sums[].other", {{8, 5}}, 1}};
+    const struct symbol_type layout = {"stats", 48, members, 3};
     struct symbol outer = {.function = "outer",
                            .module = "/bin/app",
                            .file = "/src/a \"quoted\".c",
@@ -32,10 +34,12 @@ static void add_some(struct symbols *symbols)
     symbols__put_sleep(symbols, 0, 0x401000, false);
     symbols__put_sleep(symbols, 0, 0x401000, true);
     symbols__put_field(symbols, 0, 0x401000,
-                       &(struct symbol_field){"stats.sum", "stats", "sum", 48, 8, true});
+                       &(struct symbol_field){"stats.sum", "stats", "sum", 48, 8, true, &layout});
+    symbols__put_field(symbols, 0, 0x401004,
+                       &(struct symbol_field){"stats.sum", "stats", "sum", 48, 8, true, &layout});
     symbols__put_field(symbols, 7, 0x401000,
-                       &(struct symbol_field){"counts[]", "int", "", 4, 0, false});
-    symbols__put_made_type(symbols, 0, 0x401000, &(struct symbol_type){"stats", 48, members, 2});
+                       &(struct symbol_field){"counts[]", "int", "", 4, 0, false, NULL});
+    symbols__put_made_type(symbols, 0, 0x401000, &(struct symbol_type){"stats", 48, members, 3});
     symbols__ask_made_type(symbols, 0, 0x401000);
     symbols__ask_made_type(symbols, 0, 0x401000);
     symbols__warn(symbols, "lib.so is stripped");
@@ -82,11 +86,21 @@ static void assert_some(const struct symbols *symbols)
     assert_string_equal(symbols__made_type(symbols, 0, 0x401000)->name, "stats");
     assert_int_equal(symbols__made_type(symbols, 0, 0x401000)->size, 48);
     const struct symbol_type *made = symbols__made_type(symbols, 0, 0x401000);
-    assert_int_equal(made->member_count, 2);
+    assert_int_equal(made->member_count, 3);
     assert_string_equal(symbol_type__member(made, 3)->path, "calls");
     assert_null(symbol_type__member(made, 4));
-    assert_string_equal(symbol_type__member(made, 47)->path, "sums[]");
+    assert_string_equal(symbol_type__member(made, 47)->path, "sums[].other");
     assert_null(symbol_type__member(made, 48));
+    uint64_t begin;
+    char *path = symbol_type__path(made, 47, &begin);
+    assert_string_equal(path, "sums[4].other");
+    assert_int_equal(begin, 44);
+    assert_null(symbol_type__path(made, 7, &begin));
+    free(path);
+    assert_int_equal(field->layout->member_count, 3);
+    assert_string_equal(field->layout->members[1].path, "sums[].one");
+    assert_ptr_equal(field->layout, symbols__field(symbols, 0, 0x401004)->layout); /* kept once */
+    assert_null(symbols__field(symbols, 7, 0x401000)->layout);
     assert_null(symbols__made_type(symbols, 7, 0x401000));
     const uint64_t *frames;
     assert_int_equal(symbols__get_stack(symbols, 3, 5ull << 50, &frames), 3);
@@ -199,6 +213,13 @@ static void a_file_without_variables_is_read(void **state)
     assert_refused(FILE_WITH("", "", "", "],\"made\":[[0,1,\"a\",8]"));
     assert_refused(FILE_WITH("", "", "", "],\"made\":[[0,1,\"a\",8,[[0,8]]]"));
     assert_refused(FILE_WITH("", "", "", "],\"made\":[7"));
+    assert_refused(FILE_WITH("", "", "", "],\"made\":[[0,1,\"a\",8,[[0,8,\"b[]\",8]]]"));
+    assert_refused(FILE_WITH("", "", "", "],\"made\":[[0,1,\"a\",8,[[0,8,\"b[]\",0,1]]]"));
+    assert_refused(
+        FILE_WITH("", "", "", "],\"made\":[[0,1,\"a\",8,[[0,1,\"b\",1,1,1,1,1,1,1,1]]]"));
+    assert_refused(FILE_WITH("", "", "", "],\"types\":[7"));
+    assert_refused(FILE_WITH("", "", "", "],\"types\":[[\"a\",8]"));
+    assert_refused(FILE_WITH("", "", "", "],\"fields\":[[0,1,\"a.b\",\"a\",\"b\",8,0,0,0]"));
 }
 
 static void what_is_damaged_is_refused(void **state)

@@ -100,7 +100,8 @@ static void add_count(struct table_rows *rows, const struct memory_report *shown
         .line = counted->address & ~(uint64_t)(CACHE_LINE_BYTES - 1),
         .offset = counted->object ? counted->address - counted->object->address : UINT64_MAX,
         .bytes = counted->bytes,
-        .data = table_rows__keep(rows, access__data(report, object->process, &access)),
+        .data = table_rows__keep(rows,
+                                 access__data(report, object->process, &object->accesses, &access)),
         .place = place_cells__of_site(rows, report, serial, counted->site)};
 }
 
@@ -215,7 +216,7 @@ static void put_row(const struct memory_report *shown, const struct memory_objec
     grid__take(grid, memory__format("%s #%" PRIu32, thread->name, thread->tid), INK_PLAIN);
     grid__take(grid, memory__text(does(row->access)), INK_PLAIN);
     grid__count(grid, row->places);
-    char *data = access__data(shown->report, object->process, &access),
+    char *data = access__data(shown->report, object->process, &object->accesses, &access),
          *where = place__text(&place);
     grid__take(grid, memory__format("%s in %s", data, where), INK_PLAIN);
     free(data);

@@ -51,7 +51,8 @@ static void add_access(struct table_rows *rows, const struct memory_report *show
         .offset = access->object ? access->address - access->object->address : UINT64_MAX,
         .bytes = access->bytes,
         .access = access->access,
-        .data = table_rows__keep(rows, access__data(report, object->process, access)),
+        .data = table_rows__keep(rows,
+                                 access__data(report, object->process, &object->accesses, access)),
         .place = place_cells__of_site(rows, report, serial, access->instruction)};
 }
 

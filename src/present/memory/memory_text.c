@@ -51,7 +51,7 @@ static char *title_of_stack(const struct report *report, const struct memory_obj
 {
     struct line_access first = first_access(object);
     if (object->threads.count > 1) {
-        char *data = access__data(report, object->process, &first);
+        char *data = access__data(report, object->process, &object->accesses, &first);
         char *text = memory__format("a line of a stack: %s", data);
         free(data);
         return text;
@@ -96,7 +96,7 @@ char *memory_object__title(const struct report *report, const struct memory_obje
     if (object->kind == MEMORY_STACK)
         return title_of_stack(report, object);
     struct line_access first = first_access(object);
-    char *title = access__object(report, object->process, &first);
+    char *title = access__object(report, object->process, &object->accesses, &first);
     return title ? of_several(object, title) : title_without_name(report, object);
 }
 
@@ -275,7 +275,7 @@ static char *row_key(const struct memory_report *shown, const struct memory_obje
     char unknown[32];
     uint32_t serial = trace__process_at(shown->report->trace, object->process)->serial;
     struct place place = place__of_site(shown->report, serial, access->instruction, unknown);
-    char *data = access__data(shown->report, object->process, access);
+    char *data = access__data(shown->report, object->process, &object->accesses, access);
     char *key =
         memory__format("%" PRIx64 " %" PRIu32 " %u %" PRIu32 " %s %" PRIx64 " %s",
                        access->address / CACHE_LINE_BYTES, access->thread, (unsigned)access->access,
@@ -330,7 +330,8 @@ static void put_access(const struct memory_report *shown, const struct memory_ob
     grid__take(grid, access_thread__text(shown->report, access->thread), INK_PLAIN);
     grid__take(grid, memory__text(does[access->access <= HEURT_ACCESS_TAKE ? access->access : 0]),
                INK_PLAIN);
-    char *data = access__data(shown->report, object->process, access), *where = place__text(&place);
+    char *data = access__data(shown->report, object->process, &object->accesses, access),
+         *where = place__text(&place);
     char several[40] = "";
     if (row->instructions > 1)
         snprintf(several, sizeof several, " (%" PRIu64 " instructions)", row->instructions);

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "format/sampled_lines.h"
+#include "present/memory/accessed_data.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,105 +18,6 @@ static uint32_t serial_at(const struct report *report, size_t process)
 
 /* ---- what the data are ----------------------------------------------------------------------- */
 
-/* What is known of an access's data beside its address. */
-struct accessed {
-    const struct symbol *variable;    /* with a name of its own */
-    const struct symbol *given;       /* the program's own name of the object */
-    const struct symbol_field *field; /* as the code tells it */
-    const struct allocation *object;
-    const char *type; /* of the object, or of one of its elements; NULL: not known */
-    uint64_t size;    /* of one; 0: not known */
-    uint64_t offset;  /* of the field in it; UINT64_MAX: the code does not tell the field */
-    const struct symbol_type *made; /* what the allocation gives; NULL: not known */
-    bool is_array;                  /* the object is made of such, one behind the other */
-};
-
-/* Whether the object may be of such things, one behind the other, with the field where it was
- * accessed: a type that only stands in a part of it, behind what a library keeps there, is not. */
-static bool fits(const struct allocation *object, const struct symbol_field *field,
-                 const struct line_access *access)
-{
-    uint64_t at = access->address - object->address;
-    return field && *field->type && field->size && field->size <= object->bytes &&
-           at >= field->offset && (at - field->offset) % field->size == 0;
-}
-
-/* A field of a struct, and no plain value. */
-static bool is_part(const struct symbol_field *field)
-{
-    return *field->field && *field->field != '[';
-}
-
-/* The library's own insides of an atomic: what it is a member of tells more. */
-static bool is_of_atomic(const struct symbol_field *field)
-{
-    return strncmp(field->type, "std::atomic", 11) == 0 ||
-           strncmp(field->type, "std::__atomic", 13) == 0;
-}
-
-/* Whether what was allocated has a member there, of which the code only knows that it is atomic. */
-static bool is_atomic_member(const struct accessed *found, const struct symbol_type *made,
-                             const struct line_access *access)
-{
-    return found->field && made && made->size && is_of_atomic(found->field) &&
-           access->address - found->object->address < made->size &&
-           symbol_type__member(made, access->address - found->object->address);
-}
-
-/* A wrapper of an allocator gives what is made where it was called. */
-static const struct symbol_type *type_of(const struct report *report, uint32_t process,
-                                         const struct allocation *object)
-{
-    const struct symbol_type *type = symbols__made_type(report->symbols, process, object->site);
-    return type ? type : symbols__made_type(report->symbols, process, object->born);
-}
-
-static struct accessed look_up(const struct report *report, size_t process,
-                               const struct line_access *access)
-{
-    uint32_t serial = serial_at(report, process);
-    const struct allocation *object = access->object;
-    struct accessed found = {
-        .variable = symbols__variable(report->symbols, serial, access->address),
-        .field = symbols__field(report->symbols, serial, access->instruction),
-        .object = object,
-    };
-    if (object && object->call == HEURT_ALLOCATION_NAMED)
-        found.given = symbols__variable(report->symbols, serial, object->address);
-    const struct symbol_type *made = object ? type_of(report, serial, object) : NULL;
-    uint64_t from = object ? access->address - object->address : 0;
-    bool is_made_of = made && made->size && object->bytes % made->size == 0;
-    /* What was asked for may be rounded up: the first of its type is there nevertheless. */
-    bool is_in_first = made && made->size <= object->bytes && from < made->size;
-    bool is_member = (is_made_of || is_in_first) && symbol_type__member(made, from % made->size);
-    if (object && is_atomic_member(&found, made, access)) {
-        found.type = made->name;
-        found.size = made->size;
-        found.offset = UINT64_MAX;
-        found.made = made;
-        found.is_array = is_made_of;
-    } else if (object && fits(object, found.field, access) && (is_part(found.field) || !made)) {
-        found.type = found.field->type;
-        found.size = found.field->size;
-        found.offset = found.field->offset;
-        found.is_array = found.given || (is_made_of && strcmp(made->name, found.type) == 0);
-    } else if ((is_made_of || is_in_first) &&
-               (!found.field || found.field->size == made->size || is_member)) {
-        found.type = made->name;
-        found.size = made->size;
-        found.offset = UINT64_MAX;
-        found.made = made;
-        found.is_array = is_made_of;
-    }
-    return found;
-}
-
-/* The code's own name of a field, where it is one of the type that the object is of. */
-static const char *field_in(const struct accessed *found)
-{
-    return found->offset == UINT64_MAX ? NULL : found->field->field;
-}
-
 /* A template without its arguments, where these take more room than they tell. free() it. */
 static char *type_text(const char *type)
 {
@@ -125,23 +27,19 @@ static char *type_text(const char *type)
 }
 
 /* "lreg_args[1].SXY"; an object of one element has no number. */
-static char *element_text(const struct accessed *found, uint64_t address)
+static char *element_text(const struct accessed *found, const struct line_access *access)
 {
-    const char *field = field_in(found);
-    uint64_t offset = address - found->object->address, within = offset % found->size;
+    uint64_t element = accessed__element(found, access);
+    uint64_t within = (access->address - found->object->address) % found->size;
     char index[32] = "", bytes[32] = "";
-    if (found->object->bytes >= 2 * found->size && (found->is_array || offset >= found->size))
-        snprintf(index, sizeof index, "[%" PRIu64 "]", offset / found->size);
-    const struct symbol_member *member =
-        field || !found->made ? NULL : symbol_type__member(found->made, within);
-    if (!field && !member && within)
+    if (found->object->bytes >= 2 * found->size && (found->is_array || element))
+        snprintf(index, sizeof index, "[%" PRIu64 "]", element);
+    if (!found->path && within)
         snprintf(bytes, sizeof bytes, "+%" PRIu64, within);
-    bool is_named = member || (field && is_part(found->field));
+    const char *path = found->path ? found->path : bytes;
     char *type = type_text(found->type);
-    char *text = memory__format("%s%s%s%s", type, index, is_named ? "." : "",
-                                member  ? member->path
-                                : field ? field
-                                        : bytes);
+    char *text = memory__format("%s%s%s%s", type, index,
+                                found->path && *path && *path != '[' ? "." : "", path);
     free(type);
     return text;
 }
@@ -157,10 +55,10 @@ static char *bytes_text(const struct accessed *found, const struct line_access *
 }
 
 /* "pool+24", "pool[3].head" of what the program has named. */
-static char *given_text(const struct accessed *found, uint64_t address)
+static char *given_text(const struct accessed *found, const struct line_access *access)
 {
-    uint64_t offset = address - found->object->address;
-    char *text = NULL, *element = found->type && found->size ? element_text(found, address) : NULL;
+    uint64_t offset = access->address - found->object->address;
+    char *text = NULL, *element = found->type && found->size ? element_text(found, access) : NULL;
     size_t type = element ? strcspn(element, "[.+") : 0;
     if (element)
         text = memory__format("%s%s", found->given->function, element + type);
@@ -171,31 +69,47 @@ static char *given_text(const struct accessed *found, uint64_t address)
     return text;
 }
 
-char *access__data(const struct report *report, size_t process, const struct line_access *access)
+static char *data_text(const struct report *report, size_t process, const struct accessed *found,
+                       const struct line_access *access)
 {
-    struct accessed found = look_up(report, process, access);
-    if (found.given)
-        return given_text(&found, access->address);
-    if (found.variable)
-        return memory__text(found.variable->function);
-    if (found.object && found.type && found.size && found.object->call != HEURT_ALLOCATION_MMAP)
-        return element_text(&found, access->address);
-    if (found.field && (is_part(found.field) || !found.object))
-        return memory__text(found.field->name);
-    if (found.object && found.object->call != HEURT_ALLOCATION_MMAP)
-        return bytes_text(&found, access);
+    bool is_mapped = found->object && found->object->call == HEURT_ALLOCATION_MMAP;
+    if (found->given)
+        return given_text(found, access);
+    if (found->variable)
+        return memory__text(found->variable->function);
+    if (found->object && found->type && found->size && !is_mapped)
+        return element_text(found, access);
+    if (found->field && ((*found->field->field && *found->field->field != '[') || !found->object))
+        return memory__text(found->field->name);
+    if (found->object && !is_mapped)
+        return bytes_text(found, access);
     return memory__format("0x%" PRIx64 ", %s", access->address,
                           access__region(report, process, access));
 }
 
-char *access__name(const struct report *report, size_t process, const struct line_access *access)
+char *access__data(const struct report *report, size_t process, const struct vec *beside,
+                   const struct line_access *access)
 {
-    struct accessed found = look_up(report, process, access);
-    if (!found.object || found.variable || found.given || found.type || found.field)
-        return access__data(report, process, access);
-    char *made = object__made_at(report, serial_at(report, process), found.object->born);
-    char *text = memory__format("memory %s", made);
-    free(made);
+    struct accessed found = accessed__find(report, process, beside, access);
+    char *text = data_text(report, process, &found, access);
+    accessed__free(&found);
+    return text;
+}
+
+/* Where it stands alone: of an object without a type where it was made. */
+static char *name_of(const struct report *report, size_t process, const struct vec *beside,
+                     const struct line_access *access)
+{
+    struct accessed found = accessed__find(report, process, beside, access);
+    char *text;
+    if (!found.object || found.variable || found.given || found.type || found.field) {
+        text = data_text(report, process, &found, access);
+    } else {
+        char *made = object__made_at(report, serial_at(report, process), found.object->born);
+        text = memory__format("memory %s", made);
+        free(made);
+    }
+    accessed__free(&found);
     return text;
 }
 
@@ -217,22 +131,29 @@ const char *access__region(const struct report *report, size_t process,
 
 /* ---- the object ------------------------------------------------------------------------------ */
 
-char *access__object(const struct report *report, size_t process, const struct line_access *access)
+char *access__object(const struct report *report, size_t process, const struct vec *beside,
+                     const struct line_access *access)
 {
-    struct accessed found = look_up(report, process, access);
+    struct accessed found = accessed__find(report, process, beside, access);
     char number[32], *text;
-    if (!found.object || (found.variable && !found.given))
+    if (!found.object || (found.variable && !found.given && !found.type)) {
+        accessed__free(&found);
         return NULL;
+    }
     uint64_t bytes = found.object->bytes;
     char *type = found.type ? type_text(found.type) : NULL;
     char *made = object__made_at(report, serial_at(report, process), found.object->born);
-    if (!type || !found.size || (bytes >= 2 * found.size && !found.is_array))
-        text = memory__format("%s bytes, %s", count__format(bytes, number), made);
-    else if (bytes >= 2 * found.size)
+    bool is_row = type && found.size && found.is_array && bytes >= 2 * found.size;
+    if (is_row && bytes % found.size == 0)
         text = memory__format("%s %s of %" PRIu64 " bytes, %s",
                               count__format(bytes / found.size, number), type, found.size, made);
-    else
+    else if (is_row)
+        text = memory__format("%s bytes of %s, %" PRIu64 " bytes each, %s",
+                              count__format(bytes, number), type, found.size, made);
+    else if (type && found.size && bytes < 2 * found.size)
         text = memory__format("%s, %s bytes, %s", type, count__format(bytes, number), made);
+    else
+        text = memory__format("%s bytes, %s", count__format(bytes, number), made);
     if (found.given) {
         char *given = memory__format("%s: %s", found.given->function, text);
         free(text);
@@ -240,46 +161,23 @@ char *access__object(const struct report *report, size_t process, const struct l
     }
     free(type);
     free(made);
+    accessed__free(&found);
     return text;
-}
-
-/* Another instruction at the same place may tell more of what lies there. */
-static const struct line_access *best_told_of(const struct report *report, size_t process,
-                                              const struct vec *accesses,
-                                              const struct line_access *access)
-{
-    struct accessed found = look_up(report, process, access);
-    if (found.variable || !found.object || (found.type && found.offset != UINT64_MAX))
-        return access;
-    VEC_EACH (other, accesses, const struct line_access) {
-        struct accessed told = look_up(report, process, other);
-        if (other->address == access->address && told.object == access->object && told.type &&
-            told.offset != UINT64_MAX)
-            return other;
-    }
-    return access;
-}
-
-static const struct line_access *best_told(const struct report *report,
-                                           const struct sharing *sharing,
-                                           const struct line_access *access)
-{
-    return best_told_of(report, sharing->process, &sharing->accesses, access);
 }
 
 char *sharing__victim(const struct report *report, const struct sharing *sharing)
 {
-    return access__name(report, sharing->process, best_told(report, sharing, &sharing->victim));
+    return name_of(report, sharing->process, &sharing->accesses, &sharing->victim);
 }
 
 char *sharing__other(const struct report *report, const struct sharing *sharing)
 {
-    return access__name(report, sharing->process, best_told(report, sharing, &sharing->by));
+    return name_of(report, sharing->process, &sharing->accesses, &sharing->by);
 }
 
 char *sharing__object(const struct report *report, const struct sharing *sharing)
 {
-    return access__object(report, sharing->process, best_told(report, sharing, &sharing->victim));
+    return access__object(report, sharing->process, &sharing->accesses, &sharing->victim);
 }
 
 uint64_t sharing__born_site(const struct sharing *sharing)
@@ -344,7 +242,7 @@ static struct line_side side_of(const struct report *report, size_t process,
         if (!side.most || access->sampled_ns > side.most->sampled_ns)
             side.most = access;
         add_name(writes(access) ? &side.written : &side.read,
-                 access__data(report, process, best_told_of(report, process, accesses, access)));
+                 access__data(report, process, accesses, access));
     }
     return side;
 }
@@ -414,103 +312,4 @@ char *sharing__sides(const struct report *report, const struct sharing *sharing)
     if (*text >= 'a' && *text <= 'z')
         *text = (char)(*text - 'a' + 'A');
     return text;
-}
-
-/* ---- what to do about it --------------------------------------------------------------------- */
-
-static uint64_t on_own_lines(uint64_t bytes)
-{
-    return (bytes + CACHE_LINE_BYTES - 1) / CACHE_LINE_BYTES * CACHE_LINE_BYTES;
-}
-
-/* Of which element of its object's type the access is. */
-static uint64_t element_of(const struct accessed *found, const struct line_access *access)
-{
-    return (access->address - found->object->address) / found->size;
-}
-
-/* Neighbours of one type: each needs a line of its own. */
-static char *fix_of_elements(const struct accessed *victim)
-{
-    uint64_t whole = on_own_lines(victim->size);
-    const char *field = field_in(victim);
-    if (whole == victim->size)
-        return memory__format("begin it at a cache line: aligned_alloc(%u, …)", CACHE_LINE_BYTES);
-    if (!field || !*field || *field == '[')
-        return memory__format("each %s in a struct of its own with alignas(%u) (%" PRIu64
-                              " → %" PRIu64 " bytes)",
-                              victim->type, CACHE_LINE_BYTES, victim->size, whole);
-    return memory__format("alignas(%u) on %s (%" PRIu64 " → %" PRIu64 " bytes)", CACHE_LINE_BYTES,
-                          victim->type, victim->size, whole);
-}
-
-/* Elements of one array need a line each; of two things that lie side by side, the second does. */
-static char *fix_of_neighbours(const char *one, const char *other)
-{
-    size_t root = strcspn(one, "[");
-    if (one[root] && strncmp(one, other, root + 1) == 0 &&
-        strcspn(one + root, "]") != strlen(one + root) &&
-        strncmp(one + root, other + root, strcspn(one + root, "]") + 1) != 0)
-        return memory__format("alignas(%u) on the elements of %.*s", CACHE_LINE_BYTES, (int)root,
-                              one);
-    return strcmp(one, other) == 0
-               ? NULL
-               : memory__format("alignas(%u) on one of %s and %s", CACHE_LINE_BYTES, one, other);
-}
-
-/* Objects that are small lie several to a line, whoever has which. */
-static bool is_with_others(const struct sharing *sharing)
-{
-    VEC_EACH (access, &sharing->accesses, const struct line_access)
-        if (is_on(sharing->line, access) && access->object &&
-            access->object != sharing->victim.object)
-            return true;
-    return false;
-}
-
-static char *fix_of_object(const struct accessed *victim, const struct line_access *at,
-                           const struct accessed *by, const struct line_access *by_at)
-{
-    bool is_typed = victim->type && by->type && strcmp(victim->type, by->type) == 0;
-    if (!victim->size || !is_typed)
-        return NULL;
-    if (element_of(victim, at) != element_of(by, by_at))
-        return fix_of_elements(victim);
-    const char *one = field_in(victim), *other = field_in(by);
-    return one && other && *one && *other ? fix_of_neighbours(one, other) : NULL;
-}
-
-/* The count of owners that copies of a std::shared_ptr have in common, as libstdc++ and libc++ call
- * what it is in. */
-static bool counts_owners(const struct report *report, const struct sharing *sharing)
-{
-    struct accessed victim =
-        look_up(report, sharing->process, best_told(report, sharing, &sharing->victim));
-    return victim.type && (strncmp(victim.type, "std::_Sp_counted_base", 21) == 0 ||
-                           strncmp(victim.type, "std::__1::__shared_count", 24) == 0);
-}
-
-char *sharing__fix(const struct report *report, const struct sharing *sharing)
-{
-    struct accessed victim, by;
-    if (counts_owners(report, sharing))
-        return memory__text(
-            "pass the std::shared_ptr by reference, or what it points to: each copy "
-            "counts there");
-    if (!sharing->is_false || sharing->is_spun || !sharing->by.samples)
-        return NULL;
-    victim = look_up(report, sharing->process, best_told(report, sharing, &sharing->victim));
-    by = look_up(report, sharing->process, best_told(report, sharing, &sharing->by));
-    if (victim.variable && by.variable && !victim.given)
-        return fix_of_neighbours(victim.variable->function, by.variable->function);
-    if (!victim.object || !by.object)
-        return NULL;
-    if (victim.type && victim.size && victim.object->bytes < CACHE_LINE_BYTES &&
-        is_with_others(sharing))
-        return fix_of_elements(&victim);
-    if (victim.object == by.object)
-        return fix_of_object(&victim, &sharing->victim, &by, &sharing->by);
-    return memory__format("alignas(%u) on what lies there: two objects, of %" PRIu64 " and %" PRIu64
-                          " bytes, share the line",
-                          CACHE_LINE_BYTES, victim.object->bytes, by.object->bytes);
 }

@@ -6,16 +6,17 @@
 #include "present/shared.h"
 
 /* Each text is to be freed. The data of an access: "sums[1].sx", "queue.head", "bytes 40 to 47 of
- * 144", or "0x55d0a000, heap". process: index into trace__processes. */
-char *access__data(const struct report *report, size_t process, const struct line_access *access);
-/* The same where it stands alone: of an object without a type where it was made. */
-char *access__name(const struct report *report, size_t process, const struct line_access *access);
+ * 144", or "0x55d0a000, heap". process: index into trace__processes. beside: struct line_access,
+ * others, of which those of the same object tell more; NULL: none. */
+char *access__data(const struct report *report, size_t process, const struct vec *beside,
+                   const struct line_access *access);
 /* The kind of memory: "variable", "static", "heap", "stack" … */
 const char *access__region(const struct report *report, size_t process,
                            const struct line_access *access);
 /* The object around it: "2 lreg_args of 56 bytes, made at lreg.c:28"; NULL: nothing is known of it.
  */
-char *access__object(const struct report *report, size_t process, const struct line_access *access);
+char *access__object(const struct report *report, size_t process, const struct vec *beside,
+                     const struct line_access *access);
 /* What most was sampled at, what another thread does most at, and the object around the former. */
 char *sharing__victim(const struct report *report, const struct sharing *sharing);
 char *sharing__other(const struct report *report, const struct sharing *sharing);
