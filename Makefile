@@ -191,10 +191,10 @@ bench-truth: ## what heurt says of programs whose fault is known, and of their f
 	@ninja -C $(BUILD) product
 	@tests/truth/judge.py $(BUILD)/src/cmd/heurt $(PROGRAMS)
 
-bench-sharing: ## what heurt says that cache lines of their own gain, beside what they gain (PROGRAMS='rows stack' FLAGS=-O0 RUNS=5)
+bench-sharing: ## how often heurt names what shares cache lines, and with GAINS=1 what that costs (PROGRAMS='rows stack' FLAGS=-O0 RUNS=10)
 	@ninja -C $(BUILD) product
 	@tests/truth/sharing/judge_sharing.py $(if $(FLAGS),--flags='$(FLAGS)') $(if $(RUNS),--runs $(RUNS)) \
-		$(BUILD)/src/cmd/heurt $(PROGRAMS)
+		$(if $(GAINS),--gains) $(BUILD)/src/cmd/heurt $(PROGRAMS)
 
 bench-whatif: bench-prepare ## what heurt says that cures gain, beside what they gain
 	@$(BUILD)/tests/bench/bench-whatif

@@ -1,40 +1,17 @@
 /* sharers.cc: programs whose threads take cache lines from each other, each a kind that is named on
  * the command line, and the same program cured: built with -DCURED, where each thread's data have
  * lines of their own (false sharing), or each thread has an accumulator of its own (true sharing).
- * Threads do a fixed amount of work, so that wall times of both are what padding gains.
  *
- *     sharers KIND [ROUNDS in millions] */
+ *     sharers KIND [PERCENT OF ITS ROUNDS] */
+#include "sharers.h"
+
 #include <atomic>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <pthread.h>
-#include <thread>
-#include <vector>
-
-#ifdef CURED
-#define OWN_LINE alignas(128)
-#else
-#define OWN_LINE
-#endif
-#define APART __attribute__((noinline))
 
 namespace
 {
-constexpr int threads = 2;
-long rounds;
-
-template <typename Work> void on_all(Work work)
-{
-    std::vector<std::thread> all;
-    for (int t = 0; t < threads; t++)
-        all.emplace_back(work, t);
-    for (auto &thread : all)
-        thread.join();
-}
-
 /* ---- false sharing --------------------------------------------------------------------------- */
 
 /* As Phoenix's linear_regression does: sums of points in a struct that the thread was given. */
@@ -100,7 +77,7 @@ void counters()
 }
 
 /* Two fields of one struct: one for who takes, one for who gives. */
-struct queue_statistics {
+struct ONE_LINE queue_statistics {
     OWN_LINE volatile uint64_t given;
     uint64_t given_bytes;
     OWN_LINE volatile uint64_t taken;
@@ -417,34 +394,23 @@ void shared_pointer()
 
 /* ---- which ----------------------------------------------------------------------------------- */
 
-const struct {
-    const char *name;
-    void (*run)();
-    long millions; /* of rounds: a second or so of work */
-} kinds[] = {{"regression", regression, 200},
-             {"counters", counters, 1000},
-             {"fields", fields, 800},
-             {"statics", statics, 300},
-             {"atomics", atomics, 300},
-             {"beside_mutex", beside_mutex, 300},
-             {"rows", rows, 150},
-             {"stack", stack, 800},
-             {"histograms", histograms, 600},
-             {"reader", reader, 500},
-             {"generators", generators, 150},
-             {"members", members, 250},
-             {"one_counter", one_counter, 200},
-             {"shared_pointer", shared_pointer, 200}};
+const sharer_kind kinds[] = {{"regression", regression, 200000},
+                             {"counters", counters, 1000000},
+                             {"fields", fields, 800000},
+                             {"statics", statics, 300000},
+                             {"atomics", atomics, 300000},
+                             {"beside_mutex", beside_mutex, 300000},
+                             {"rows", rows, 150000},
+                             {"stack", stack, 800000},
+                             {"histograms", histograms, 600000},
+                             {"reader", reader, 500000},
+                             {"generators", generators, 150000},
+                             {"members", members, 250000},
+                             {"one_counter", one_counter, 200000},
+                             {"shared_pointer", shared_pointer, 200000}};
 } // namespace
 
 int main(int argc, char **argv)
 {
-    for (const auto &kind : kinds)
-        if (argc > 1 && strcmp(argv[1], kind.name) == 0) {
-            rounds = (argc > 2 ? atol(argv[2]) : kind.millions) * 1000000;
-            kind.run();
-            return 0;
-        }
-    fputs("usage: sharers KIND [MILLIONS OF ROUNDS]\n", stderr);
-    return argc > 1;
+    return run_kind(kinds, argc, argv);
 }
