@@ -409,6 +409,88 @@ static void a_member_of_the_program_is_told_and_not_the_librarys(void **state)
     assert_data(scene, 8, 16, "counter[1].requests");
 }
 
+/* Who uses what of the line: an offset and a thread. */
+struct use_of_line {
+    uint64_t offset;
+    uint32_t thread;
+};
+
+/* The first one is told, and the last one against it. object: may be NULL. */
+static void assert_advice(const struct scene *scene, const struct allocation *object,
+                          const struct use_of_line *uses, size_t count, const char *expected)
+{
+    struct report report = {.trace = scene->trace, .symbols = scene->symbols};
+    struct sharing sharing = {
+        .is_false = true, .line = LINE, .accesses = VEC_OF(struct line_access)};
+    for (size_t i = 0; i < count; i++) {
+        struct line_access access = {.thread = uses[i].thread,
+                                     .instruction = PUBLISH + 16 * i,
+                                     .address = LINE + uses[i].offset,
+                                     .bytes = 8,
+                                     .access = HEURT_ACCESS_WRITE,
+                                     .samples = 9,
+                                     .sampled_ns = 9 * MS,
+                                     .object = object};
+        vec__push(&sharing.accesses, &access);
+    }
+    sharing.victim = *VEC_AT(&sharing.accesses, struct line_access, 0);
+    sharing.by = *VEC_AT(&sharing.accesses, struct line_access, count - 1);
+    char *text = sharing__fix(&report, &sharing);
+    assert_non_null(text);
+    assert_string_equal(text, expected);
+    free(text);
+    vec__free(&sharing.accesses);
+}
+
+#define ADVICE(scene, object, expected, ...)                                                      \
+    assert_advice(scene, object, (const struct use_of_line[]){__VA_ARGS__},                       \
+                  sizeof((const struct use_of_line[]){__VA_ARGS__}) / sizeof(struct use_of_line), \
+                  expected)
+
+/* Lines begin wherever another thread's fields do. */
+static void advice_takes_apart_what_threads_use(void **state)
+{
+    static const char *const names[] = {"all.a", "all.b", "all.c", "all.d", "all.e", "x"};
+    struct scene *scene = *state;
+    put_sample(scene, 0, 1, LINE, HEURT_ACCESS_WRITE);
+    memory_analysis.free(find(scene));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        symbols__put_variable(scene->symbols, 0, LINE + 8 * i,
+                              &(struct symbol){.function = names[i], .named = true});
+    ADVICE(scene, NULL, "alignas(64) on all.b", {0, 0}, {8, 1});
+    ADVICE(scene, NULL, "alignas(64) on all.b", {8, 1}, {0, 0});
+    ADVICE(scene, NULL, "alignas(64) on all.c", {0, 0}, {8, 0}, {16, 1}, {24, 1});
+    ADVICE(scene, NULL, "alignas(64) on each of all.b and all.c", {0, 0}, {16, 0}, {8, 1});
+    ADVICE(
+        scene, NULL,
+        "put what one thread uses together, and alignas(64) on the first of what each thread uses",
+        {0, 0}, {16, 0}, {32, 0}, {8, 1}, {24, 1});
+    /* Variables of their own may be laid out in any order. */
+    ADVICE(scene, NULL, "alignas(64) on each of all.b and x", {8, 0}, {40, 1});
+}
+
+static void advice_about_an_object_tells_its_new_size(void **state)
+{
+    static const struct symbol_member members[] = {{0, 8, "left"}, {16, 8, "right"}};
+    struct scene *scene = *state;
+    struct allocation object = {.call = HEURT_ALLOCATION_MALLOC, .site = 0x7000, .born = 0x7000};
+    object.address = LINE;
+    object.bytes = 64;
+    put_sample(scene, 0, 1, LINE, HEURT_ACCESS_WRITE);
+    memory_analysis.free(find(scene));
+    symbols__put_made_type(scene->symbols, 0, 0x7000,
+                           &(struct symbol_type){"pair", 32, members, 2});
+    ADVICE(scene, &object, "alignas(64) on pair.right (32 → 128 bytes)", {0, 0}, {16, 1});
+    ADVICE(scene, &object, "alignas(64) on pair (32 → 64 bytes)", {0, 0}, {32, 1});
+    ADVICE(scene, &object, "what each thread uses of pair in a struct of its own with alignas(64)",
+           {0, 0}, {16, 1}, {32, 1});
+    object.address -= 16; /* it does not begin at a line: nor would elements of 64 bytes */
+    ADVICE(scene, &object, "alignas(64) on pair (32 → 64 bytes), in memory of aligned_alloc(64, …)",
+           {0, 0}, {16, 1});
+    object.call = HEURT_ALLOCATION_NEW; /* which knows of alignas */
+    ADVICE(scene, &object, "alignas(64) on pair (32 → 64 bytes)", {0, 0}, {16, 1});
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene__setup, scene__teardown)
 
 int main(void)
@@ -428,6 +510,8 @@ int main(void)
         TEST(others_tell_of_elements_behind_the_first),
         TEST(an_instruction_that_strides_tells_of_elements),
         TEST(a_member_of_the_program_is_told_and_not_the_librarys),
+        TEST(advice_takes_apart_what_threads_use),
+        TEST(advice_about_an_object_tells_its_new_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

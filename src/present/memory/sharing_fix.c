@@ -75,10 +75,17 @@ static struct vec bounds_of(const struct vec *users)
     return bounds;
 }
 
+/* What is to be declared otherwise: of an object the member of its type, whichever element it is.
+ */
 static char *data_of(const struct report *report, const struct sharing *sharing,
                      const struct line_access *access)
 {
-    return access__data(report, sharing->process, &sharing->accesses, access);
+    struct accessed found = accessed__find(report, sharing->process, &sharing->accesses, access);
+    bool is_member = found.type && found.path && *found.path && !found.variable && !found.given;
+    char *text = is_member ? memory__format("%s.%s", found.type, found.path)
+                           : access__data(report, sharing->process, &sharing->accesses, access);
+    accessed__free(&found);
+    return text;
 }
 
 /* "a, b and c". */
