@@ -16,8 +16,8 @@
  * function, module and file are indices into texts, inlined_by and frame into frames; file and
  * inlined_by are -1 where there is none, and inlined_by is smaller than the frame's own index.
  * Names and types of fields and of what is made are texts themselves; layout is an index into
- * types, left off where there is none. Files of older recordings have no variables, sleeps, types,
- * fields or made. */
+ * types, left off where there is none. Files of older recordings have no variables, sleeps,
+ * retries, types, fields or made. */
 #include "format/symbols.h"
 
 #include "base/descriptor.h"
