@@ -81,7 +81,7 @@ void openmp_wait__made(const struct openmp_wait *making, struct thread *thread, 
     uint64_t ticks = clock__tick() - making->since, run = frame->task_ticks;
     frame->task_ticks = making->tasks_before;
     thread->openmp.is_told = making->was_told;
-    frame->wait_ticks += run;
+    frame->wait_ticks += ticks;
     openmp__add(thread, SUM_TASK_MADE, site, ticks > run ? ticks - run : 0, 0);
 }
 

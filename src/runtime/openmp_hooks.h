@@ -343,8 +343,8 @@ static inline uint64_t openmp_wait__end(const struct openmp_wait *wait, struct t
     return ticks;
 }
 
-/* It was a call that made tasks: what was run in it is none of its cost, nor of the time of who
- * made them. Or it was one that waits for tasks; thread: NULL is allowed. */
+/* It was a call that made tasks: what was run in it is none of its cost, and neither is of the time
+ * of the task that made them. Or it was one that waits for tasks; thread: NULL is allowed. */
 void openmp_wait__made(const struct openmp_wait *making, struct thread *thread, uint64_t site);
 void openmp_wait__tasks(const struct openmp_wait *wait, struct thread *thread, uint64_t site);
 

@@ -174,6 +174,19 @@ tasks_are_known() {
     tasks_are_known
 }
 
+# Where stages of few tasks are waited for; whoever has the CPUs.
+@test "stages that are waited for leave threads without a task, and no screen contradicts another" {
+    [ "$(nproc)" -gt 1 ] || skip "one CPU gains nothing by it"
+    record_part stages
+    is tasks "$(of 'tasks[].count' | sum)" "$(known tasks)"
+    is hint "$(of 'hints[].kind')" "fewer waits for tasks"
+    heurt report -i t
+    expect_status 0
+    grep -q 'tasks in do_stages' <<<"$output"
+    grep -q 'depend() on tasks made at do_stages' <<<"$output"
+    ! grep -q 'No interference found' <<<"$output"
+}
+
 # A compiler may have copied the call, or made a jump of it, which then has no place of its own.
 nested_is_known() {
     record_part nested
@@ -227,6 +240,161 @@ END
     fi
     record_part cancel
     is cancels "$(of 'regions[].cancels' | sum)" "$(known cancels)"
+}
+
+# A library that brings its runtime along, as Python's modules do, and a program that loads it.
+make_plugin() { # COMPILER LIBRARY
+    cat >plugin.c <<'END'
+#include <omp.h>
+static volatile double sink[1024];
+int compute(void)
+{
+    int count = 0;
+    for (int i = 0; i < 20; i++) {
+#pragma omp parallel num_threads(2)
+        {
+            for (int j = 0; j < 20000; j++)
+                sink[64 * omp_get_thread_num()] += j;
+#pragma omp barrier
+#pragma omp critical
+            count++;
+        }
+    }
+    return count;
+}
+END
+    cat >load.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int count = 0;
+    for (int i = 1; i < argc; i++) {
+        void *library = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);
+        count += library ? ((int (*)(void))dlsym(library, "compute"))() : 0;
+    }
+    printf("critical=%d\n", count);
+    return 0;
+}
+END
+    "$1" -g -O1 -fopenmp -shared -fPIC plugin.c -o "$2" 2>compiler.err || skip "no $1 with an OpenMP library"
+    gcc -g load.c -o load
+}
+
+record_plugins() { # LIBRARY…
+    "$HEURT" record --quiet --no-choice -o t ./load "$@" >out
+    "$HEURT" openmp -i t --json >openmp.json
+}
+
+@test "OpenMP in a library that is loaded later is seen, of two runtimes both" {
+    make_plugin gcc ./gomp.so
+    record_plugins ./gomp.so
+    is regions "$(of 'regions[].count')" 20
+    is critical "$(of 'regions[].locks')" "$(known critical)"
+    is_number_above 0 "$(of 'regions[].barrier_ns')"
+    make_plugin clang ./omp.so
+    record_plugins ./omp.so
+    is regions "$(of 'regions[].count')" 20
+    is critical "$(of 'regions[].locks')" "$(known critical)"
+    is_number_above 0 "$(of 'regions[].barrier_ns')"
+    record_plugins ./gomp.so ./omp.so
+    is regions "$(of 'regions[].count' | paste -sd ' ')" "20 20"
+    is critical "$(of 'regions[].locks' | sum)" "$(known critical)"
+    is runtimes "$(of 'runtimes[].seen_threads' | paste -sd ' ')" "1 1"
+    heurt openmp -i t
+    grep -q 'Several runtimes of OpenMP have threads' <<<"$output"
+}
+
+@test "a runtime that tells tools nothing is named, and functions are seen as ever" {
+    make_plugin clang ./omp.so
+    OMP_TOOL=disabled record_plugins ./omp.so
+    is regions "$(of 'regions[].count')" ""
+    heurt openmp -i t
+    expect_status 0
+    grep -q 'libomp.* told of no parallel region' <<<"$(tr -s '\n ' ' ' <<<"$output")"
+    heurt report -i t
+    grep -q 'libomp.* told of no parallel region' <<<"$(tr -s '\n ' ' ' <<<"$output")"
+    "$HEURT" record --quiet -f compute -o t ./load ./omp.so >out
+    is compute "$("$HEURT" tables -i t --format csv classes:function,count | grep '^compute,')" compute,1
+}
+
+# As another vendor's: it has the calls of libomp, two threads of its own, and knows no tools.
+@test "a runtime with the calls of libomp and no interface for tools is named" {
+    cat >vendor.c <<'END'
+#include <pthread.h>
+typedef void (*outlined)(int *, int *, void *);
+static void *start(void *routine)
+{
+    int number = 1;
+    ((outlined)routine)(&number, &number, NULL);
+    return NULL;
+}
+void __kmpc_fork_call(void *location, int count, void *routine, ...)
+{
+    int number = 0;
+    pthread_t other;
+    (void)location, (void)count;
+    pthread_create(&other, NULL, start, routine);
+    ((outlined)routine)(&number, &number, NULL);
+    pthread_join(other, NULL);
+}
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+void __kmpc_critical(void *location, int number, void *section)
+{
+    (void)location, (void)number, (void)section;
+    pthread_mutex_lock(&mutex);
+}
+void __kmpc_end_critical(void *location, int number, void *section)
+{
+    (void)location, (void)number, (void)section;
+    pthread_mutex_unlock(&mutex);
+}
+END
+    cat >uses.c <<'END'
+#include <stdio.h>
+void __kmpc_fork_call(void *, int, void *, ...);
+void __kmpc_critical(void *, int, void *);
+void __kmpc_end_critical(void *, int, void *);
+static int section[8], count;
+static void body(int *number, int *bound, void *data)
+{
+    (void)bound, (void)data;
+    for (int i = 0; i < 100; i++) {
+        __kmpc_critical(NULL, *number, section);
+        count++;
+        __kmpc_end_critical(NULL, *number, section);
+    }
+}
+int main(void)
+{
+    __kmpc_fork_call(NULL, 0, (void *)body);
+    printf("critical=%d\n", count);
+    return 0;
+}
+END
+    gcc -g -O1 -shared -fPIC vendor.c -o libiomp5.so
+    gcc -g -O1 uses.c -o uses ./libiomp5.so
+    "$HEURT" record --quiet --no-choice -o t ./uses >out
+    is critical "$(known critical)" 200
+    heurt openmp -i t
+    expect_status 0
+    grep -q 'libiomp5.so told of no parallel region' <<<"$(tr -s '\n ' ' ' <<<"$output")"
+}
+
+@test "a runtime that is linked into the program is named" {
+    local library
+    library=$(gcc -print-file-name=libgomp.a)
+    [ -f "$library" ] || skip "no libgomp.a"
+    make_plugin gcc ./gomp.so
+    gcc -g -O1 -fopenmp -c plugin.c
+    echo 'int compute(void); int main(void) { return compute() != 40; }' >main.c
+    gcc -g -O1 main.c plugin.o "$library" -pthread -ldl -o linked
+    "$HEURT" record --quiet --no-choice -o t ./linked
+    heurt openmp -i t
+    expect_status 0
+    grep -q 'A runtime of OpenMP is linked into linked' <<<"$output"
+    heurt report -i t
+    grep -q 'A runtime of OpenMP is linked into linked' <<<"$output"
 }
 
 @test "a program without OpenMP has no regions, and that is said" {

@@ -1,6 +1,7 @@
 /* openmp_known.c: regions, loops, chunks, tasks and the like of OpenMP, a known number of each, by
  * the name of what is done: counts, balance (one thread has three times the work of the other),
- * serial (half of the time no region), critical, sinks (iterations that wait), tasks, nested,
+ * serial (half of the time no region), critical, sinks (iterations that wait), tasks, stages (two
+ * tasks at a time, one of them longer, which are waited for), nested,
  * cancel.
  *
  * Work is CPU time of the thread that does it, so that what others have of the machine matters
@@ -9,7 +10,7 @@
 
 #include <omp.h>
 
-enum { THREADS = 2, REGIONS = 20, ITEMS = 103, CHUNK = 5, TASKS = 200 };
+enum { THREADS = 2, REGIONS = 20, ITEMS = 103, CHUNK = 5, TASKS = 200, STAGES = 30 };
 
 static uint64_t thread_ns(void)
 {
@@ -214,6 +215,20 @@ static void do_tasks(void)
 
 /* ---- nested, cancel -------------------------------------------------------------------------- */
 
+static void do_stages(void)
+{
+#pragma omp parallel num_threads(THREADS)
+#pragma omp single
+    for (int stage = 0; stage < STAGES; stage++) {
+#pragma omp task
+        work(stage % 2 ? 1000 : 5000);
+#pragma omp task
+        work(stage % 2 ? 5000 : 1000);
+#pragma omp taskwait
+    }
+    known__number("tasks", 2 * STAGES);
+}
+
 static void do_nested(void)
 {
     long bodies = 0;
@@ -252,7 +267,7 @@ int main(int argc, char **argv)
         void (*run)(void);
     } parts[] = {{"counts", count_all},     {"balance", do_balance}, {"serial", do_serial},
                  {"critical", do_critical}, {"sinks", do_sinks},     {"tasks", do_tasks},
-                 {"nested", do_nested},     {"cancel", do_cancel}};
+                 {"stages", do_stages},     {"nested", do_nested},   {"cancel", do_cancel}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (argc < 2 || strcmp(argv[1], parts[i].name) == 0)
             parts[i].run();

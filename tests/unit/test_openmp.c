@@ -199,6 +199,49 @@ static void tasks_are_work_of_who_runs_them(void **state)
     assert_int_equal(construct->small, 49);
 }
 
+/* Two stages of two tasks each, of 300 and 2,700 ns: who does the short one finds no other. Side
+ * by side all the time they would take 3,000. */
+static void one_stage(struct scene *scene, uint64_t begin, unsigned short_one)
+{
+    unsigned long_one = !short_one;
+    END(short_one, begin + 300, TASK, TASKS, 300, 1, 0);
+    END(long_one, begin + 2700, TASK, TASKS, 2700, 1, 0);
+    END(0, begin + 2700, TASKWAIT, LOOP, 2700, short_one == 0 ? 2400 : 0, 1);
+}
+
+static void stages_of_few_tasks(struct scene *scene)
+{
+    scene__start(scene, 0, 1000);
+    scene__start(scene, 1, 1000);
+    BEGIN(0, 1000, REGION, REGION, 4, 2);
+    BEGIN(0, 1000, BODY, REGION, 4, 2);
+    BEGIN(1, 1000, BODY, REGION, 4, (uint64_t)1 << 32 | 2);
+    END(1, 1000, BODY, REGION, 0, 0, 0);
+    END(0, 1000, TASK_MADE, TASKS, 4, 4, 0);
+    one_stage(scene, 1000, 0);
+    one_stage(scene, 3700, 1);
+    END(0, 6400, BODY, REGION, 0, 0, 0);
+    END(0, 6400, REGION, REGION, 0, 0, 0);
+    lives(scene, 6400);
+    analyse(scene);
+}
+
+static void few_tasks_that_are_waited_for_leave_threads_idle(void **state)
+{
+    stages_of_few_tasks(*state);
+    assert_int_equal(region_of(REGION)->counts.taskwaits, 2);
+    assert_int_equal(region_of(REGION)->waiting, 1);
+    assert_int_equal(region_of(REGION)->times.task_ns, 2400);
+    /* Thread 1 lives 5,400 and works 3,000. */
+    assert_int_equal(VEC_AT(&use->threads, struct team_thread, 0)->task_lost_ns, 2400 + 4);
+    assert_int_equal(VEC_AT(&use->threads, struct team_thread, 1)->task_lost_ns, 2400);
+    /* The scene has one CPU: it gains nothing there. */
+    assert_null(openmp_use__task_hint(use));
+    assert_int_equal(openmp_use__saved_by_tasks(use), 0);
+    use->cpus = 2;
+    assert_int_equal(openmp_use__saved_by_tasks(use), 5400 - 6000 / 2);
+}
+
 /* Of three waits that are told as one nobody knows where they were: what the thread waited
  * meanwhile by other calls is of them, as far as they go. */
 static void waits_told_as_one_are_not_counted_twice(void **state)
@@ -422,6 +465,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(waits_are_no_work, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(tasks_are_work_of_who_runs_them, scene__setup,
                                         scene__teardown),
+        cmocka_unit_test_setup_teardown(few_tasks_that_are_waited_for_leave_threads_idle,
+                                        scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(waits_told_as_one_are_not_counted_twice, scene__setup,
                                         scene__teardown),
         cmocka_unit_test_setup_teardown(nested_regions, scene__setup, scene__teardown),

@@ -1,15 +1,16 @@
 #include "analysis/findings/internal.h"
 
 #include "analysis/events/sampled_time.h"
+#include "analysis/openmp/openmp.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What the runtime of OpenMP does for tasks: it makes them, hands them out, and asks for the next
- * one, which is work to anybody who looks at CPUs alone. Samples tell in which threads it did; that
- * there are tasks at all, and where, call stacks of waits tell which lead through calls for them.
- */
+/* Tasks of OpenMP: what threads take to make them, and that they have none to run. The calls tell
+ * that where they are recorded. Else the runtime's part of it is work to anybody who looks at CPUs
+ * alone: samples tell in which threads it went on; that there are tasks at all, and where, call
+ * stacks of waits tell which lead through calls for them. */
 
 #define SAMPLES_LEAST 20
 
@@ -67,8 +68,58 @@ static uint64_t *runtime_ns(const struct finder *finder)
     return ns;
 }
 
+bool finder__knows_tasks(const struct finder *finder)
+{
+    return finder->openmp && finder->openmp->constructs.count;
+}
+
+/* Where they are made, in the program's own code. */
+static const struct symbol *place_of_tasks(const struct finder *finder)
+{
+    const struct task_construct *construct = finder->openmp->constructs.items;
+    const struct openmp_hint *hint = openmp_use__task_hint(finder->openmp);
+    return program_frame__inlined(
+        symbols__get(finder->symbols, construct->process, hint ? hint->site : construct->site));
+}
+
+/* Of tasks that depend on each other nobody knows how many may run at a time: that gains something
+ * between nothing and all. */
+static void set_gain(const struct finder *finder, struct finding *finding)
+{
+    const struct openmp_hint *hint = openmp_use__task_hint(finder->openmp);
+    uint64_t wall_ns = finder->openmp->wall_ns;
+    uint64_t saved_ns = openmp_use__saved_by_tasks(finder->openmp);
+    if (hint)
+        finding__set_about(finding, hint->gain);
+    else if (saved_ns < wall_ns)
+        finding->wall_gain[1] = (double)wall_ns / (double)(wall_ns - saved_ns);
+    finding->is_assumed = !hint;
+}
+
+static void add_told_tasks(struct finder *finder)
+{
+    const struct vec *told = &finder->openmp->threads;
+    size_t threads = finder->profile->threads.count;
+    uint64_t *ns = memory__zeroed(threads, sizeof *ns);
+    struct finding *finding = finder__add(finder, FINDING_TASK);
+    for (size_t i = 0; i < threads && i < told->count; i++)
+        if (finder->findings->had_work[i]) {
+            ns[i] = VEC_AT(told, struct team_thread, i)->task_lost_ns;
+            finding->lost_ns += ns[i];
+        }
+    finding->place = place_of_tasks(finder);
+    finding->confidence = CONFIDENCE_ESTIMATED;
+    finding__find_told_part(finder, finding, ns);
+    set_gain(finder, finding);
+    free(ns);
+}
+
 void finder__add_tasks(struct finder *finder)
 {
+    if (finder__knows_tasks(finder)) {
+        add_told_tasks(finder);
+        return;
+    }
     uint32_t leader = class_of_tasks(finder);
     uint64_t *ns = leader == FINDING_NO_CLASS ? NULL : runtime_ns(finder);
     if (!ns)

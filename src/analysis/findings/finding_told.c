@@ -98,7 +98,8 @@ static uint32_t objects_of(const struct finder *finder, const struct finding *fi
 static bool has_own_place(const struct finding *finding)
 {
     return finding->sharing || finding->remote || finding->category == FINDING_IMBALANCE ||
-           finding->category == FINDING_SPINNING || finding->category == FINDING_RETRY;
+           finding->category == FINDING_SPINNING || finding->category == FINDING_RETRY ||
+           (finding->category == FINDING_TASK && finding->classes.count == 0);
 }
 
 /* A class of the others leads it no more. What no class tells was told of the process as a whole.

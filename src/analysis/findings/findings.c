@@ -2,6 +2,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/callsite/calls.h"
+#include "analysis/openmp/openmp.h"
 #include "base/map.h"
 #include "base/memory.h"
 
@@ -102,6 +103,17 @@ static int by_lost(const void *a, const void *b)
     return ORDER(right->lost_ns, left->lost_ns) ?: ORDER(left->class, right->class);
 }
 
+/* What the runtime of OpenMP waits in while there is no task is told by the calls around it. */
+static bool is_told_of_tasks(const struct finder *finder, const struct candidate *candidate,
+                             const struct profile_class *class)
+{
+    const struct symbol *site =
+        symbols__get(finder->symbols, class->what.at.process, class->what.at.site);
+    return finder__knows_tasks(finder) &&
+           (candidate->category == FINDING_TASK ||
+            (candidate->category == FINDING_BARRIER && site && symbol__is_of_openmp(site)));
+}
+
 static struct vec candidates_of(struct finder *finder, size_t *numbers_used)
 {
     struct vec candidates = VEC_OF(struct candidate);
@@ -112,6 +124,8 @@ static struct vec candidates_of(struct finder *finder, size_t *numbers_used)
         if (!candidate.lost_ns || candidate.lost_ns < finder->findings->working_ns / LEAST_PART)
             continue;
         candidate.category = class__category(finder, class);
+        if (is_told_of_tasks(finder, &candidate, class))
+            continue;
         candidate.place = program_frame__of_class(finder->symbols, &class->what);
         candidate.by_place = place_number(&numbers, &candidate, class);
         candidate.by_object = object_number(&numbers, finder, i);
@@ -436,11 +450,12 @@ static void find_shortage(struct finder *finder)
 
 static struct findings *find(const struct trace *trace, const struct symbols *symbols,
                              const struct profile *profile, const struct sharings *sharings,
-                             const struct remotes *remotes)
+                             const struct remotes *remotes, const struct openmp_use *openmp)
 {
     struct finder finder = {.trace = trace,
                             .symbols = symbols,
                             .profile = profile,
+                            .openmp = openmp,
                             .findings = memory__zeroed(1, sizeof *finder.findings)};
     finder.findings->rows = VEC_OF(struct finding);
     finder__find_workers(&finder);
@@ -509,7 +524,7 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
                                 const struct profile *profile)
 {
     struct sharings *sharings = sharings__find(trace, symbols);
-    struct findings *findings = find(trace, symbols, profile, sharings, NULL);
+    struct findings *findings = find(trace, symbols, profile, sharings, NULL, NULL);
     findings->own_sharings = sharings;
     return findings;
 }
@@ -517,7 +532,8 @@ struct findings *findings__find(const struct trace *trace, const struct symbols 
 static void *start(struct run *run)
 {
     return find(run->trace, run->symbols, run__result(run, &profile_analysis),
-                run__result(run, &sharings_analysis), run__result(run, &remote_analysis));
+                run__result(run, &sharings_analysis), run__result(run, &remote_analysis),
+                run__result(run, &openmp_analysis));
 }
 
 static void free_findings(void *result)
@@ -528,7 +544,7 @@ static void free_findings(void *result)
 const struct analysis findings_analysis = {
     .name = "findings",
     .after = (const struct analysis *const[]){&profile_analysis, &sharings_analysis,
-                                              &remote_analysis, NULL},
+                                              &remote_analysis, &openmp_analysis, NULL},
     .start = start,
     .free = free_findings};
 

@@ -14,7 +14,7 @@
  *     finding_retries.c    work that is done again when a compare-and-swap failed
  *     finding_sharing.c    cache lines that threads take from each other
  *     finding_remote.c     memory that lies at other NUMA nodes than its users
- *     finding_tasks.c      what OpenMP's runtime does for tasks
+ *     finding_tasks.c      what threads lose for tasks of OpenMP
  *     finding_transfer.c   input and output that is work on a CPU, and no wait
  *     finding_threads.c    what the threads' components tell besides
  *     finding_imbalance.c  one thread works while the others are done
@@ -30,6 +30,8 @@
 
 #include "analysis/callsite/program_frame.h"
 #include "analysis/findings/findings.h"
+
+struct openmp_use;
 
 #define NO_GROUP UINT32_MAX
 #define FAULTS_LEAST_NS \
@@ -73,6 +75,7 @@ struct finder {
     const struct trace *trace;
     const struct symbols *symbols;
     const struct profile *profile;
+    const struct openmp_use *openmp; /* NULL: nothing is told of any */
     struct findings *findings;
     uint64_t most_cpu_ns;
     uint64_t *idle_ns;  /* by thread: waits for work */
@@ -206,7 +209,10 @@ void finder__add_retries(struct finder *finder);
 
 /* ---- finding_tasks.c ------------------------------------------------------------------------- */
 
-/* Appends what the runtime of OpenMP does on CPUs for tasks, as samples tell. */
+/* Whether tasks were recorded: then waits in the runtime of OpenMP are no findings of their own. */
+bool finder__knows_tasks(const struct finder *finder);
+/* Appends what threads lose for tasks of OpenMP, as is told of them; or what the runtime does for
+ * them on CPUs, as samples tell. */
 void finder__add_tasks(struct finder *finder);
 
 /* ---- finding_sharing.c ----------------------------------------------------------------------- */

@@ -14,6 +14,7 @@ struct region_body {
     uint32_t place, team;    /* number in the team; its threads */
     uint32_t row;            /* in the thread's sums */
     uint32_t wanted_first, wanted_behind; /* of the thread's: before it began */
+    bool waits;                           /* for tasks, also in such behind its end */
 };
 
 /* In no body a thread wanted a CPU, and had none. */
@@ -87,6 +88,22 @@ struct task_tally {
     uint64_t quick, quick_ticks;                    /* calls that made some and were not held up */
     uint64_t counts[TASK_SIZES], ticks[TASK_SIZES]; /* by size, on the average where told as one */
 };
+
+/* ---- openmp_tasks.c -------------------------------------------------------------------------- */
+
+/* That of the place, which it appends if need be. */
+struct task_tally *task_tally__at(struct vec *tallies, uint32_t process, uint64_t site);
+/* So many that took so many ticks together, stolen of them of others. */
+void task_tally__add_run(struct task_tally *tally, uint64_t count, uint64_t stolen, uint64_t ticks);
+/* From the records' constructs, whose sites were put together, to those of the use. */
+void openmp_tasks__find(const struct trace *trace, const struct vec *records,
+                        struct openmp_use *use);
+/* Of a region's time, had its threads tasks to run all the time: at most. made: making them would
+ * cost nothing, either. 0: it has none. */
+uint64_t region_tasks__saved_ns(const struct openmp_use *use, const struct parallel_region *region,
+                                bool made);
+
+/* ---- openmp_walk.c --------------------------------------------------------------------------- */
 
 void *openmp_walk__thread(const struct trace *trace, uint32_t thread);
 void openmp_walk__event(void *part, const struct event *event);

@@ -61,6 +61,7 @@ struct parallel_region {
     uint32_t process; /* serial */
     uint64_t site;    /* of the call */
     uint64_t count, ns;
+    uint64_t waiting;     /* bodies whose thread waited for tasks, in tasks that it ran, too */
     uint32_t threads;     /* of the largest team */
     bool is_nested;       /* all were called in another one */
     uint64_t capacity_ns; /* Σ team × time */
@@ -108,13 +109,15 @@ struct region_lock {
 
 /* What to try, each from figures that say so. */
 enum openmp_hint_kind {
-    HINT_DYNAMIC,         /* schedule(dynamic, n) */
-    HINT_GUIDED,          /* schedule(guided) */
-    HINT_EVEN,            /* work that is no loop, as far as is known: divide it evenly */
-    HINT_COLLAPSE,        /* iterations are too few: figure of them */
-    HINT_NOWAIT,          /* no barrier there */
-    HINT_LARGER_CHUNKS,   /* schedule(dynamic, n): chunks take figure ns */
-    HINT_LARGER_TASKS,    /* n as one: they take figure ns */
+    HINT_DYNAMIC,       /* schedule(dynamic, n) */
+    HINT_GUIDED,        /* schedule(guided) */
+    HINT_EVEN,          /* work that is no loop, as far as is known: divide it evenly */
+    HINT_COLLAPSE,      /* iterations are too few: figure of them */
+    HINT_NOWAIT,        /* no barrier there */
+    HINT_LARGER_CHUNKS, /* schedule(dynamic, n): chunks take figure ns */
+    HINT_LARGER_TASKS,  /* n as one: they take figure ns */
+    HINT_FEWER_WAITS, /* for tasks made there, n of which are made for one; for figure of their time
+                         threads have none to run */
     HINT_JOIN_REGIONS,    /* several as one: one takes figure ns */
     HINT_REDUCTION,       /* atomic or reduction: the section takes figure ns */
     HINT_SHORTER_SECTION, /* less in it: likewise */
@@ -169,6 +172,12 @@ struct task_construct {
 };
 #define TASK_COSTS 10
 
+/* A thread, whatever its number in teams. */
+struct team_thread {
+    uint64_t bodies;       /* of regions that it was in */
+    uint64_t task_lost_ns; /* in regions that have tasks: it made them, or had none to run */
+};
+
 /* Code that ran between regions. */
 struct serial_part {
     uint32_t process;
@@ -195,6 +204,7 @@ struct openmp_use {
     struct vec locks;      /* struct region_lock, of most wait first */
     struct vec hints;      /* struct openmp_hint, of most gain first */
     struct vec constructs; /* struct task_construct, likewise */
+    struct vec threads;    /* struct team_thread, by trace__threads */
     struct vec serial;     /* struct serial_part, likewise; empty where nothing was sampled */
     struct efficiency efficiency;
     uint64_t task_cost_ns; /* of making one, on the average; 0: none was */
@@ -207,6 +217,10 @@ extern const struct analysis openmp_analysis;
 
 /* How many times as fast the run would be with all of a region's work evenly divided: at most. */
 double parallel_region__gain(const struct openmp_use *use, const struct parallel_region *region);
+/* Of the wall time, had threads tasks to run all the time in regions that have any: at most. */
+uint64_t openmp_use__saved_by_tasks(const struct openmp_use *use);
+/* What gains most of what is to be tried with tasks; NULL: nothing is known to. */
+const struct openmp_hint *openmp_use__task_hint(const struct openmp_use *use);
 /* How many times the work of the average thread the busiest would have, were its loops shared in
  * chunks of n (0: guided), on the average; 1: evenly. NAN: chunks are told of none of them. */
 double parallel_region__unevenness(const struct openmp_use *use,
@@ -216,6 +230,8 @@ double efficiency__value(const struct efficiency *efficiency);
 /* As docs/openmp.md defines them: value = region + serial - 1. */
 double efficiency__of_regions(const struct efficiency *efficiency);
 double efficiency__of_serial(const struct efficiency *efficiency);
+/* Which part of the capacity threads in regions wanted a CPU for, and had none. */
+double efficiency__no_cpu(const struct efficiency *efficiency);
 double efficiency__balance(const struct openmp_use *use);
 /* Of its capacity: all but work. */
 static inline uint64_t parallel_region__lost_ns(const struct parallel_region *region)

@@ -17,6 +17,7 @@
 #define SHORT_REGIONS 50u /* calls, before anybody need join them */
 #define SMALL_TASKS 0.5   /* of a construct's */
 #define TASK_AIM 20       /* times what making one costs */
+#define IDLE_LEAST 0.1    /* of the capacity: threads that had no task to run */
 #define SHORT_CHUNK_NS 1000u
 #define CHUNK_AIM_NS 20000u
 #define CROWDED_LEAST 0.1 /* of the capacity: threads that wanted a CPU */
@@ -268,12 +269,6 @@ static struct openmp_hint of_region(const struct parallel_region *region,
         .kind = kind, .process = region->process, .region_site = region->site, .is_bound = true};
 }
 
-static uint64_t at_once(const struct openmp_use *use, const struct parallel_region *region)
-{
-    uint32_t least = region->threads < use->cpus ? region->threads : use->cpus;
-    return least ? least : 1;
-}
-
 static void look_at_length(struct hint_search *self, const struct parallel_region *region)
 {
     struct openmp_hint hint = of_region(region, HINT_JOIN_REGIONS);
@@ -295,33 +290,48 @@ static const struct task_construct *small_tasks(const struct openmp_use *use)
     return NULL;
 }
 
-/* Its work without making tasks, but no less than what the tasks themselves do, is then all that
- * its threads do. What others take of the CPUs is no gain; of the rest it takes its part. */
-static uint64_t saved_by_larger_tasks(const struct openmp_use *use,
-                                      const struct parallel_region *region)
+static void look_at_task_size(struct hint_search *self, const struct parallel_region *region,
+                              const struct task_construct *tasks)
 {
-    const struct team_counts *counts = &region->counts;
-    uint64_t work = less(region->times.work_ns, counts->made_ns), own = region->ns;
-    work = counts->task_work_ns > work ? counts->task_work_ns : work;
-    if (region->threads && region->threads <= use->cpus)
-        own = less(own, region->times.no_cpu_ns / region->threads);
-    double saved = (double)less(own, work / at_once(use, region));
-    return own ? (uint64_t)(saved * (double)region->ns / (double)own) : 0;
-}
-
-static void look_at_tasks(struct hint_search *self, const struct parallel_region *region)
-{
-    const struct task_construct *tasks = small_tasks(self->use);
     struct openmp_hint hint = of_region(region, HINT_LARGER_TASKS);
-    if (!tasks || !region->counts.tasks || region->is_nested)
-        return;
     uint64_t each = tasks->ns / tasks->count;
     hint.site = tasks->site;
     hint.figure = (double)each;
     hint.n = each ? (TASK_AIM * self->use->task_cost_ns + each - 1) / each : 0;
-    hint.saved_ns = saved_by_larger_tasks(self->use, region);
+    hint.saved_ns = region_tasks__saved_ns(self->use, region, true);
     if (hint.n > 1)
         add(self, hint);
+}
+
+/* One thread makes few tasks at a time and waits for them: who has done one finds no other. Where
+ * tasks wait for tasks, threads do others meanwhile. */
+static void look_at_task_waits(struct hint_search *self, const struct parallel_region *region)
+{
+    struct openmp_hint hint = of_region(region, HINT_FEWER_WAITS);
+    const struct task_construct *construct = self->use->constructs.items;
+    uint64_t waits = region->counts.taskwaits, tasks = region->counts.tasks;
+    uint64_t idle_ns = region->times.task_ns + region->times.barrier_ns;
+    if (waits < 2 * region->count || region->waiting > region->count ||
+        tasks >= 4 * waits * region->threads ||
+        (double)idle_ns < IDLE_LEAST * (double)region->capacity_ns)
+        return;
+    hint.site = construct->site;
+    hint.n = (tasks + waits / 2) / waits;
+    hint.figure = (double)idle_ns / (double)region->capacity_ns;
+    hint.saved_ns = region_tasks__saved_ns(self->use, region, false);
+    if (hint.saved_ns)
+        add(self, hint);
+}
+
+static void look_at_tasks(struct hint_search *self, const struct parallel_region *region)
+{
+    const struct task_construct *small = small_tasks(self->use);
+    if (!region->counts.tasks || region->is_nested)
+        return;
+    if (small)
+        look_at_task_size(self, region, small);
+    else
+        look_at_task_waits(self, region);
 }
 
 static bool is_crowded(const struct hint_search *self, const struct parallel_region *region)

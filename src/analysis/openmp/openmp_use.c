@@ -1,5 +1,6 @@
 /* Regions, loops and tasks of all threads, put together. */
 #include "analysis/openmp/internal.h"
+#include "analysis/openmp/openmp_runtimes.h"
 #include "base/map.h"
 #include "base/memory.h"
 
@@ -66,11 +67,23 @@ static void openmp_use__free(void *result)
     vec__free(&use->regions);
     vec__free(&use->loops);
     vec__free(&use->constructs);
+    vec__free(&use->threads);
     vec__free(&use->serial);
     free(use);
 }
 
+/* Asked for by name it is made in any case. */
+static bool is_needed(const struct trace *trace)
+{
+    VEC_EACH (process, trace__processes(trace), struct trace_process)
+        VEC_EACH (module, &process->modules, struct trace_module)
+            if (openmp_runtime__is(module->path))
+                return true;
+    return false;
+}
+
 const struct analysis openmp_analysis = {.name = "openmp",
+                                         .is_needed = is_needed,
                                          .walk = WALK_THREADS,
                                          .start = start,
                                          .thread = thread,
@@ -87,6 +100,7 @@ struct placed_body {
     uint32_t process;
     const struct thread_record *record;
     const struct region_body *body;
+    uint64_t end; /* ticks that it waited for the others behind its end */
 };
 
 struct placed_call {
@@ -122,7 +136,7 @@ static void gather(struct gathered_regions *all)
 {
     VEC_EACH (record, all->records, struct thread_record) {
         VEC_EACH (body, &record->bodies, const struct region_body)
-            vec__push(&all->bodies, &(struct placed_body){record->process, record, body});
+            vec__push(&all->bodies, &(struct placed_body){record->process, record, body, 0});
         VEC_EACH (call, &record->calls, const struct region_call)
             vec__push(&all->calls, &(struct placed_call){record->process, record, call});
     }
@@ -184,7 +198,7 @@ static uint64_t ticks_of(const struct region_call *call)
 
 /* The bodies of one call, which is over when the last of them has nothing more to do. */
 struct team {
-    const struct placed_body *bodies;
+    struct placed_body *bodies;
     size_t count;
     const struct region_call *call;
     const struct thread_record *caller;
@@ -225,8 +239,8 @@ static uint64_t wanted_in(const struct thread_record *record, uint32_t first, ui
 }
 
 /* Who begins late, or goes on late behind all the others, may want a CPU. */
-static void add_edges(struct team_times *times, const struct team *team,
-                      const struct placed_body *placed, const struct trace *trace)
+static void add_edges(struct team_times *times, const struct team *team, struct placed_body *placed,
+                      const struct trace *trace)
 {
     const struct region_body *body = placed->body;
     const struct region_call *call = team->call;
@@ -237,6 +251,7 @@ static void add_edges(struct team_times *times, const struct team *team,
                                 call->begin, body->begin);
     uint64_t behind =
         wanted_in(team->caller, call->wanted_first, call->wanted_behind, team->last_end, call->end);
+    placed->end = end;
     before = before < fork ? before : fork;
     behind = behind < join ? behind : join;
     times->no_cpu_ns += trace__ns(trace, before + behind);
@@ -247,7 +262,7 @@ static void add_edges(struct team_times *times, const struct team *team,
 }
 
 static void add_call(struct gathered_regions *all, const struct placed_call *placed,
-                     const struct placed_body *bodies, size_t count)
+                     struct placed_body *bodies, size_t count)
 {
     const struct region_call *call = placed->call;
     struct parallel_region *region = region_at(all, placed->process, call->site);
@@ -267,6 +282,7 @@ static void add_call(struct gathered_regions *all, const struct placed_call *pla
             VEC_REACH(&region->members, struct team_member, bodies[i].body->place);
         member->bodies++;
         member->last += bodies[i].body == team.last;
+        region->waiting += bodies[i].body->waits;
         add_edges(&member->times, &team, &bodies[i], all->trace);
     }
 }
@@ -276,7 +292,7 @@ static void add_calls(struct gathered_regions *all)
 {
     size_t at = 0;
     VEC_EACH (call, &all->calls, const struct placed_call) {
-        const struct placed_body *bodies = all->bodies.items;
+        struct placed_body *bodies = all->bodies.items;
         while (at < all->bodies.count && (bodies[at].process < call->process ||
                                           (bodies[at].process == call->process &&
                                            bodies[at].body->number < call->call->number)))
@@ -407,72 +423,34 @@ static void add_locks(struct gathered_regions *all)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-static int by_process_and_site(const void *a, const void *b)
+static void place_tasks(struct gathered_regions *all, const struct thread_record *record)
 {
-    const struct task_tally *left = a, *right = b;
-    return ORDER(left->sums.process, right->sums.process)
-               ?: ORDER(left->sums.site, right->sums.site);
+    VEC_EACH (tally, &record->constructs, struct task_tally)
+        tally->sums.site = place_of(all, record->process, tally->sums.site);
 }
 
-static void add_tally(struct task_tally *sum, const struct task_tally *tally)
+/* Adds what the thread lost in the region, if that has tasks. */
+static void lose_for_tasks(struct gathered_regions *all, const struct thread_record *record,
+                           uint64_t site, uint64_t ticks)
 {
-    sum->sums.calls += tally->sums.calls;
-    sum->sums.calls_ns += tally->sums.calls_ns;
-    sum->sums.count += tally->sums.count;
-    sum->sums.stolen += tally->sums.stolen;
-    sum->sums.ns += tally->sums.ns;
-    if (tally->sums.least_ns < sum->sums.least_ns)
-        sum->sums.least_ns = tally->sums.least_ns;
-    if (tally->sums.most_ns > sum->sums.most_ns)
-        sum->sums.most_ns = tally->sums.most_ns;
-    for (unsigned size = 0; size < TASK_SIZES; size++) {
-        sum->counts[size] += tally->counts[size];
-        sum->ticks[size] += tally->ticks[size];
-    }
+    if (region_at(all, record->process, site)->counts.tasks)
+        VEC_AT(&all->use->threads, struct team_thread, record->thread)->task_lost_ns +=
+            trace__ns(all->trace, ticks);
 }
 
-static void end_construct(struct gathered_regions *all, struct task_tally *tally, uint64_t cost)
+static void find_threads(struct gathered_regions *all)
 {
-    struct task_construct *sums = &tally->sums;
-    for (unsigned size = 0; size < TASK_SIZES && TASK_SIZE_LEAST(size) < TASK_COSTS * cost;
-         size++) {
-        sums->small += tally->counts[size];
-        sums->small_ns += tally->ticks[size];
+    VEC_EACH (record, all->records, const struct thread_record) {
+        *VEC_REACH(&all->use->threads, struct team_thread, record->thread) =
+            (struct team_thread){.bodies = record->bodies.count};
+        VEC_EACH (sum, &record->sums, const struct region_sum)
+            lose_for_tasks(all, record, sum->site,
+                           sum->times.task_ns + sum->times.barrier_ns + sum->counts.made_ns);
     }
-    sums->least_ns = sums->count ? trace__ns(all->trace, sums->least_ns) : 0;
-    sums->most_ns = trace__ns(all->trace, sums->most_ns);
-    sums->calls_ns = trace__ns(all->trace, sums->calls_ns);
-    sums->ns = trace__ns(all->trace, sums->ns);
-    sums->small_ns = trace__ns(all->trace, sums->small_ns);
-    vec__push(&all->use->constructs, sums);
-}
-
-static void add_constructs(struct gathered_regions *all)
-{
-    struct vec tallies = VEC_OF(struct task_tally);
-    uint64_t calls = 0, ticks = 0;
-    VEC_EACH (record, all->records, const struct thread_record)
-        VEC_EACH (tally, &record->constructs, const struct task_tally) {
-            struct task_tally *added = vec__push(&tallies, tally);
-            added->sums.site = place_of(all, tally->sums.process, tally->sums.site);
-            calls += tally->quick;
-            ticks += tally->quick_ticks;
-        }
-    vec__sort(&tallies, by_process_and_site);
-    size_t kept = 0;
-    VEC_EACH (tally, &tallies, const struct task_tally) {
-        struct task_tally *last = kept ? VEC_AT(&tallies, struct task_tally, kept - 1) : NULL;
-        if (last && by_process_and_site(last, tally) == 0)
-            add_tally(last, tally);
-        else
-            *VEC_AT(&tallies, struct task_tally, kept++) = *tally;
-    }
-    tallies.count = kept;
-    uint64_t cost = calls ? ticks / calls : 0;
-    all->use->task_cost_ns = trace__ns(all->trace, cost);
-    VEC_EACH (tally, &tallies, struct task_tally)
-        end_construct(all, tally, cost);
-    vec__free(&tallies);
+    VEC_EACH (placed, &all->bodies, const struct placed_body)
+        lose_for_tasks(all, placed->record,
+                       VEC_AT(&placed->record->sums, struct region_sum, placed->body->row)->site,
+                       placed->end);
 }
 
 /* ---- the whole run --------------------------------------------------------------------------- */
@@ -533,13 +511,6 @@ static int by_loop_time(const void *a, const void *b)
                ?: ORDER(left->site, right->site);
 }
 
-static int by_task_time(const void *a, const void *b)
-{
-    const struct task_construct *left = a, *right = b;
-    return ORDER(right->ns, left->ns) ?: ORDER(left->process, right->process)
-               ?: ORDER(left->site, right->site);
-}
-
 static uint32_t cpus_of(const struct trace *trace)
 {
     const char *cpus = trace__meta(trace, "cpus");
@@ -559,17 +530,22 @@ static struct openmp_use *put_together(struct gathered_regions *all, const struc
     VEC_EACH (record, all->records, const struct thread_record) {
         add_sums(all, record);
         add_loops(all, record);
+        place_tasks(all, record);
     }
     VEC_EACH (region, &use->regions, struct parallel_region)
         sum_members(region);
     openmp_barriers__find(all->trace, all->records, place_for_barrier, all, use);
     add_locks(all);
-    add_constructs(all);
+    openmp_tasks__find(all->trace, all->records, use);
+    find_threads(all);
+    VEC_EACH (region, &use->regions, struct parallel_region) {
+        uint64_t saved_ns = region_tasks__saved_ns(use, region, false);
+        region->saved_ns = saved_ns > region->saved_ns ? saved_ns : region->saved_ns;
+    }
     find_efficiency(all);
     use->serial = serial_parts__of(run, all->records);
     vec__sort(&use->regions, by_capacity);
     vec__sort(&use->loops, by_loop_time);
-    vec__sort(&use->constructs, by_task_time);
     openmp_hints__find(run, all->records, use);
     return use;
 }
@@ -587,6 +563,7 @@ struct openmp_use *openmp_use__of(const struct run *run, const struct vec *recor
         *all.use = (struct openmp_use){.regions = VEC_OF(struct parallel_region),
                                        .loops = VEC_OF(struct shared_loop),
                                        .constructs = VEC_OF(struct task_construct),
+                                       .threads = VEC_OF(struct team_thread),
                                        .barriers = VEC_OF(struct region_barrier),
                                        .locks = VEC_OF(struct region_lock),
                                        .hints = VEC_OF(struct openmp_hint),
@@ -627,6 +604,13 @@ double efficiency__of_serial(const struct efficiency *efficiency)
 double efficiency__of_regions(const struct efficiency *efficiency)
 {
     return efficiency__value(efficiency) + 1 - efficiency__of_serial(efficiency);
+}
+
+double efficiency__no_cpu(const struct efficiency *efficiency)
+{
+    return efficiency->capacity_ns
+               ? (double)efficiency->times.no_cpu_ns / (double)efficiency->capacity_ns
+               : 0;
 }
 
 double efficiency__balance(const struct openmp_use *use)

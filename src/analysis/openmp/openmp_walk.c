@@ -576,28 +576,10 @@ static void take_chunk(struct openmp_part *part, const struct openmp_act *act)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-static struct task_tally *tally_of(struct openmp_part *part, uint64_t site)
-{
-    VEC_EACH (tally, &part->record.constructs, struct task_tally)
-        if (tally->sums.site == site)
-            return tally;
-    struct task_tally *tally = vec__push(&part->record.constructs, NULL);
-    tally->sums = (struct task_construct){
-        .process = part->record.process, .site = site, .least_ns = UINT64_MAX};
-    return tally;
-}
-
-static uint32_t size_of_task(uint64_t ticks)
-{
-    if (ticks < 8)
-        return (uint32_t)ticks;
-    uint32_t power = 63 - (uint32_t)__builtin_clzll(ticks);
-    return 4 * (power - 1) + (uint32_t)(ticks >> (power - 2) & 3);
-}
-
 static void tasks_made(struct openmp_part *part, const struct openmp_act *act)
 {
-    struct task_tally *tally = tally_of(part, act->site);
+    struct task_tally *tally =
+        task_tally__at(&part->record.constructs, part->record.process, act->site);
     struct region_sum *sum = sum_of_now(part);
     tally->sums.calls += act->a;
     tally->sums.calls_ns += act->ticks;
@@ -613,16 +595,8 @@ static void tasks_made(struct openmp_part *part, const struct openmp_act *act)
 
 static void tasks_run(struct openmp_part *part, const struct openmp_act *act)
 {
-    struct task_tally *tally = tally_of(part, act->site);
-    uint64_t each = act->a ? act->ticks / act->a : 0;
-    uint32_t size = size_of_task(each);
-    tally->sums.count += act->a;
-    tally->sums.stolen += act->b;
-    tally->sums.ns += act->ticks;
-    tally->sums.least_ns = each < tally->sums.least_ns ? each : tally->sums.least_ns;
-    tally->sums.most_ns = each > tally->sums.most_ns ? each : tally->sums.most_ns;
-    tally->counts[size] += act->a;
-    tally->ticks[size] += act->ticks;
+    task_tally__add_run(task_tally__at(&part->record.constructs, part->record.process, act->site),
+                        act->a, act->b, act->ticks);
     struct region_sum *sum = sum_of_now(part);
     if (!sum)
         return;
@@ -640,7 +614,11 @@ static void tasks_run(struct openmp_part *part, const struct openmp_act *act)
 /* Of its ticks a were in no task. What is off the CPU then is in no task, as far as that goes. */
 static void waited(struct openmp_part *part, const struct openmp_act *act, enum body_spent on)
 {
-    if (!innermost_body(part))
+    const struct open_part *open = innermost_body(part);
+    size_t body = open ? open->at : part->last_body;
+    if (on == SPENT_TASK && body != NO_BODY)
+        body_at(part, body)->waits = true;
+    if (!open)
         return;
     bool is_barrier = act->type == OPENMP_BARRIER && act->ticks <= act->tick;
     uint64_t tasks = act->ticks > act->a ? act->ticks - act->a : 0;

@@ -308,11 +308,12 @@ const struct glossary_word glossary_words[] = {
     {OF("task", FINDING_TASK), .also = "tasks|taskwait|OpenMP task",
      .meaning = "The runtime of OpenMP makes tasks and hands them out of one list for all threads "
                 "of a team, and threads wait until tasks are done.",
-     .measured = "Samples inside of libgomp and libomp, in a program that waits for tasks; and "
-                 "waits there, by the calls for tasks in their call stacks.",
-     .doubt = "A thread that asks for the next task while there is none counts, too: then tasks "
-              "are few rather than small.",
-     .example = "OpenMP makes and hands out tasks, and threads wait for them."},
+     .measured =
+         "What calls that make tasks took, and waits in which a thread had none to run: for "
+         "tasks, at barriers and at the region's end. Where the calls are not seen, samples "
+         "inside of the runtime, and its waits.",
+     .doubt = "Which tasks could run side by side is not known where they depend on each other.",
+     .example = "Threads have no task to run while others do the last ones that are waited for."},
     {OF("parallel region", FINDING_REGION), .also = "parallel regions|region|regions",
      .meaning = "Regions of OpenMP have so little to do that much of the time goes into having "
                 "their threads begin and end.",

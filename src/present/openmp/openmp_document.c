@@ -1,5 +1,6 @@
 /* heurt.openmp/1: the contract is in docs/heurt-openmp.md; and the tables of OpenMP. */
 #include "analysis/events/openmp_acts.h"
+#include "analysis/openmp/openmp_runtimes.h"
 #include "base/memory.h"
 #include "present/openmp/openmp_names.h"
 #include "present/openmp/openmp_screens.h"
@@ -563,14 +564,36 @@ static struct table_rows serial_list(const void *root)
     return rows;
 }
 
-static const struct table document_table = OBJECT(
-    openmp_document, FIELD_SCHEMA("heurt.openmp/1"), FIELD_COMMAND,
-    FIELDS_OF_EXIT(openmp_document, run), FIELD_MACHINE,
-    FIELD("wall_ns", openmp_document, run.wall_ns),
-    FIELD("task_cost_ns", openmp_document, task_cost_ns), FIELD_ONE("efficiency", efficiency_row),
-    FIELD_LIST("regions", region_list), FIELD_LIST("loops", loop_list),
-    FIELD_LIST("tasks", task_list), FIELD_LIST("barriers", barrier_list),
-    FIELD_LIST("hints", hint_list), FIELD_LIST("serial", serial_list), FIELD_WARNINGS);
+struct runtime_cells {
+    const char *path;
+    bool linked_in;
+    uint64_t threads, seen_threads;
+};
+static const struct table runtime_table =
+    OBJECT(runtime_cells, FIELDS(runtime_cells, path, linked_in, threads, seen_threads));
+
+static struct table_rows runtime_list(const void *root)
+{
+    const struct openmp_report *shown = ((const struct openmp_document *)root)->shown;
+    struct table_rows rows = table_rows__of(&runtime_table);
+    struct vec runtimes =
+        openmp_runtimes__of(shown->report->trace, shown->report->symbols, shown->use);
+    VEC_EACH (runtime, &runtimes, const struct openmp_runtime)
+        TABLE_ROW(&rows, runtime_cells, .path = runtime->path, .linked_in = runtime->is_linked_in,
+                  .threads = runtime->threads, .seen_threads = runtime->told);
+    vec__free(&runtimes);
+    return rows;
+}
+
+static const struct table document_table =
+    OBJECT(openmp_document, FIELD_SCHEMA("heurt.openmp/1"), FIELD_COMMAND,
+           FIELDS_OF_EXIT(openmp_document, run), FIELD_MACHINE,
+           FIELD("wall_ns", openmp_document, run.wall_ns),
+           FIELD("task_cost_ns", openmp_document, task_cost_ns),
+           FIELD_ONE("efficiency", efficiency_row), FIELD_LIST("regions", region_list),
+           FIELD_LIST("loops", loop_list), FIELD_LIST("tasks", task_list),
+           FIELD_LIST("barriers", barrier_list), FIELD_LIST("hints", hint_list),
+           FIELD_LIST("serial", serial_list), FIELD_LIST("runtimes", runtime_list), FIELD_WARNINGS);
 
 static void put_json(const struct openmp_report *shown, const struct style *style, FILE *out)
 {

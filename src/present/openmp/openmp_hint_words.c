@@ -21,6 +21,7 @@ const char *openmp_hint__name(unsigned kind)
                                         [HINT_NOWAIT] = "nowait",
                                         [HINT_LARGER_CHUNKS] = "larger chunks",
                                         [HINT_LARGER_TASKS] = "larger tasks",
+                                        [HINT_FEWER_WAITS] = "fewer waits for tasks",
                                         [HINT_JOIN_REGIONS] = "join regions",
                                         [HINT_REDUCTION] = "reduction",
                                         [HINT_SHORTER_SECTION] = "shorter section",
@@ -115,6 +116,12 @@ static char *words_of(const struct openmp_report *shown, const struct openmp_hin
         return memory__format("%" PRIu64 "× as much in a task made at %s (taskloop: grainsize; "
                               "recursion: final), which takes %s",
                               hint->n, place, time);
+    case HINT_FEWER_WAITS:
+        return memory__format("depend() on tasks made at %s in place of the wait for them, or more "
+                              "before it: it is for %" PRIu64
+                              " at a time, and threads have none to "
+                              "run for %s of their time",
+                              place, hint->n, share__format(hint->figure, share));
     case HINT_JOIN_REGIONS:
         return memory__format("one parallel region around several: that of %s takes %s", place,
                               time);

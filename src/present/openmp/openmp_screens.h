@@ -47,6 +47,9 @@ char *openmp_hint__command(const struct openmp_report *shown, const struct openm
 /* At least, at most. */
 void openmp_hint__gain(const struct openmp_hint *hint, double gain[2]);
 
+/* Runtimes of which nothing is seen, and that there are several; "": all is well. free() it. */
+char *openmp_runtimes__words(const struct report *report);
+
 struct openmp_presenter {
     const char *name;
     void (*put)(const struct openmp_report *shown, const struct style *style, FILE *out);

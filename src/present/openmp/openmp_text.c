@@ -449,16 +449,28 @@ static void put_one(const struct openmp_report *shown, const struct style *style
 
 /* ---- the screen ------------------------------------------------------------------------------ */
 
+/* runtimes: what is said of these. */
+static char *none_text(const struct report *report, const char *runtimes)
+{
+    const char *why = trace__is_aggregated(report->trace) ? ": an aggregated run keeps none"
+                      : *runtimes                         ? ""
+                                  : ": the program called none, or its runtime is linked into it "
+                                    "and has no names";
+    return memory__format("No parallel region of OpenMP is in the trace%s.", why);
+}
+
 static void put(const struct openmp_report *shown, const struct style *style, FILE *out)
 {
     text__head(shown->report, style, out);
     fputc('\n', out);
-    if (!shown->use) {
-        paragraph__put(style, out, INK_PLAIN, "  ",
-                       "No parallel region of OpenMP is in the trace: the program called none, its "
-                       "runtime is linked into it or not known, or the run was aggregated.");
+    char *runtimes = openmp_runtimes__words(shown->report);
+    if (!shown->use)
+        paragraph__take(style, out, "  ", none_text(shown->report, runtimes));
+    if (*runtimes)
+        paragraph__put(style, out, INK_PLAIN, "  ", runtimes);
+    free(runtimes);
+    if (!shown->use)
         return;
-    }
     if (shown->rank) {
         put_one(shown, style, out);
         return;

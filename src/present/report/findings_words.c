@@ -147,10 +147,13 @@ static char *uneven_part(const struct report *report, const struct finding *find
     return region ? parallel_region__uneven_text(region) : memory__text("");
 }
 
-/* What divides that region's work better; NULL: nothing is known to. */
+/* What divides that region's work better, or what threads lose for tasks; NULL: nothing is known
+ * to. */
 static const struct openmp_hint *hint_of(const struct report *report, const struct finding *finding)
 {
     const struct parallel_region *region = region_of(report, finding);
+    if (finding->category == FINDING_TASK && report->openmp)
+        return openmp_use__task_hint(report->openmp);
     if (!region)
         return NULL;
     VEC_EACH (hint, &report->openmp->hints, const struct openmp_hint)
@@ -238,8 +241,23 @@ static bool is_queue(const struct report *report, const struct finding *finding)
     return strncmp(function, "mq_", 3) == 0 || strncmp(function, "msg", 3) == 0;
 }
 
+/* NULL: nothing is told of any. */
+static const char *doing_of_tasks(const struct report *report)
+{
+    const struct openmp_hint *hint = report->openmp ? openmp_use__task_hint(report->openmp) : NULL;
+    if (hint && hint->kind == HINT_LARGER_TASKS)
+        return "Tasks of OpenMP are small for what making them and waiting for them takes";
+    if (hint)
+        return "Threads have no task to run while others do the last ones that are waited for";
+    return report->openmp && report->openmp->constructs.count ? "Threads have no task to run"
+                                                              : NULL;
+}
+
 static const char *doing_of(const struct report *report, const struct finding *finding)
 {
+    const char *of_tasks = finding->category == FINDING_TASK ? doing_of_tasks(report) : NULL;
+    if (of_tasks)
+        return of_tasks;
     if (region_of(report, finding))
         return "Threads wait for the last one at the end of a parallel region";
     if (waits_for_regions(report, finding))
@@ -557,8 +575,7 @@ static const char *const tries[FINDING_CATEGORIES][TRIES_MOST] = {
     [FINDING_IMBALANCE] = {"divide the last thread's work among the others",
                            "deal out smaller pieces of work"},
     [FINDING_CREATION] = {"keep threads and give them work"},
-    [FINDING_TASK] = {"larger tasks: no new ones below a size, or taskloop with a grainsize",
-                      "less work before the first of them is made"},
+    [FINDING_TASK] = {"larger tasks: no new ones below a size, or taskloop with a grainsize"},
     [FINDING_REGION] =
         {"fewer and larger regions: one around several loops, the outer loop in place "
          "of the inner one",
@@ -656,6 +673,11 @@ const char *const *finding__tries(const struct report *report, const struct find
     static const char *const of_readers[TRIES_MOST] = {
         "hold the lock only to copy what is read, or a pointer to it: readers share it already",
         "do less while the lock is held"};
+    static const char *const of_idle[TRIES_MOST] = {"more tasks, and the long ones first",
+                                                    "fewer of them that depend on others",
+                                                    "less work before the first of them is made"};
+    if (finding->category == FINDING_TASK && doing_of_tasks(report) && !hint_of(report, finding))
+        return of_idle;
     if (finding->stage_and_1)
         return of_stage;
     if (finding->sleep_and_1 && finding->category == FINDING_LOCK)

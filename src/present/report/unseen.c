@@ -1,10 +1,13 @@
 #include "present/report/unseen.h"
 
+#include "present/openmp/openmp_screens.h"
+
 #include "base/memory.h"
 #include "base/text.h"
 
 #include <fnmatch.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ALL_UNSEEN 0.995
@@ -170,4 +173,8 @@ void text__runtimes(const struct report *report, const struct style *style, FILE
         paragraph__take(style, out, "  ",
                         memory__format("It runs in %s: seen are %s; not seen are %s.", kind->name,
                                        kind->seen, kind->unseen));
+    char *openmp = openmp_runtimes__words(report);
+    if (*openmp)
+        paragraph__put(style, out, INK_PLAIN, "  ", openmp);
+    free(openmp);
 }

@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "present/mpi/mpi_screens.h"
+#include "present/openmp/openmp_screens.h"
 #include "present/report/findings_words.h"
 #include "present/report/report_parts.h"
 #include "present/report/unseen.h"
@@ -133,9 +134,23 @@ static char *did(const struct role *sum, bool one)
     return joined(parts, count);
 }
 
+#define LOST_IN_REGIONS \
+    0.15 /* of what threads could do: then there is something, if no one cause */
+
+static bool loses_in_regions(const struct report *report)
+{
+    return report->openmp && !trace__has_asides(report->trace) &&
+           1 - efficiency__of_regions(&report->openmp->efficiency) -
+                   efficiency__no_cpu(&report->openmp->efficiency) >=
+               LOST_IN_REGIONS;
+}
+
 /* As far as one could see. */
 static char *found_nothing(const struct report *report)
 {
+    if (loses_in_regions(report))
+        return memory__text("No single cause is large enough, and parallel regions lose much of "
+                            "their threads' time (heurt openmp)");
     const struct runtime_kind *kind = NULL;
     bool hides_waits = false;
     while ((kind = runtime__next(report, kind)))
