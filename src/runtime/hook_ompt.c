@@ -40,11 +40,13 @@ enum {
     TASK_CREATE,
     TASK_SCHEDULE,
     IMPLICIT_TASK,
-    SYNC_REGION = 23
+    SYNC_REGION = 23,
+    CANCELLED = 30
 };
 enum { SCOPE_BEGIN = 1, SCOPE_END = 2 };
-enum { TASK_INITIAL = 1, TASK_IMPLICIT = 2, TASK_EXPLICIT = 4 };
+enum { TASK_EXPLICIT = 4 };
 enum { TASK_COMPLETE = 1, TASK_CANCELLED = 3, TASK_DETACHED = 4 };
+enum { CANCEL_PARALLEL = 1, CANCEL_SECTIONS = 2, CANCEL_LOOP = 4, CANCEL_ACTIVATED = 16 };
 enum { BARRIER_IMPLICIT = 2, BARRIER_IMPLICIT_PARALLEL = 9 };
 
 struct tool_start *ompt_start_tool(unsigned version, const char *runtime);
@@ -74,7 +76,7 @@ static void parallel_begin(union tool_data *task, const void *frame, union tool_
     struct thread *thread = hook__thread();
     (void)task, (void)frame, (void)flags;
     parallel->value = 0;
-    if (!thread || thread->openmp.is_told)
+    if (!thread || thread->openmp.is_told || !site) /* a team of a league calls none itself */
         return;
     uint64_t number = __atomic_add_fetch(&heurt_state.openmp.region_count, 1, __ATOMIC_RELAXED);
     *site_of(number) = HEURT_SITE(site, 0);
@@ -213,6 +215,7 @@ static void implicit_task(int endpoint, union tool_data *parallel, union tool_da
                           unsigned threads, unsigned number, int flags)
 {
     struct thread *thread = hook__thread();
+    (void)flags;
     if (thread)
         leaves(thread);
     if (endpoint == SCOPE_END) {
@@ -220,7 +223,7 @@ static void implicit_task(int endpoint, union tool_data *parallel, union tool_da
         return;
     }
     task->value = 0;
-    if (!thread || flags & TASK_INITIAL || !parallel || !parallel->value)
+    if (!thread || !parallel || !parallel->value) /* as that of the program's first thread */
         return;
     task->value = parallel->value | (number == 0 ? MASTER : 0);
     thread->openmp.is_alone = threads == 1;
@@ -309,6 +312,22 @@ static void task_schedule(union tool_data *prior, int status, union tool_data *n
         task_begins(thread, next);
 }
 
+/* By whoever asks for it; others come to know of it. */
+static void cancelled(union tool_data *task, int flags, const void *site)
+{
+    static const uint8_t constructs[] = {/* as libgomp numbers them */
+                                         [CANCEL_PARALLEL] = 1,
+                                         [CANCEL_SECTIONS] = 4,
+                                         [CANCEL_LOOP] = 2};
+    unsigned construct = (unsigned)flags & (CANCEL_ACTIVATED - 1);
+    struct thread *thread = hook__thread();
+    (void)task;
+    if (!thread || thread->openmp.is_told || !(flags & CANCEL_ACTIVATED))
+        return;
+    openmp__end(thread, HEURT_SITE(site, 0), HEURT_OPENMP_CANCEL, 0,
+                construct < sizeof constructs ? constructs[construct] : construct, 1);
+}
+
 /* ---- the tool -------------------------------------------------------------------------------- */
 
 static int initialise(tool_lookup lookup, int device, union tool_data *data)
@@ -320,6 +339,7 @@ static int initialise(tool_lookup lookup, int device, union tool_data *data)
         {PARALLEL_BEGIN, (tool_entry)parallel_begin}, {PARALLEL_END, (tool_entry)parallel_end},
         {IMPLICIT_TASK, (tool_entry)implicit_task},   {SYNC_REGION, (tool_entry)sync_region},
         {TASK_CREATE, (tool_entry)task_create},       {TASK_SCHEDULE, (tool_entry)task_schedule},
+        {CANCELLED, (tool_entry)cancelled},
     };
     int (*set)(int, tool_entry) = (int (*)(int, tool_entry))lookup("ompt_set_callback");
     (void)device, (void)data;

@@ -6,8 +6,8 @@
  *     |header: routine, site, who made it |padding |the program's own data          |
  *
  * libgomp copies by a function of ours, too, which writes both; so what the program passes is read
- * as ever, once. A task that can be ended by others (detach) is left as it is: libgomp writes into
- * its data before it copies them. */
+ * as ever, once. What libgomp writes to the begin of what it is given, or has copied, it writes to
+ * the header: bounds of a taskloop, the event that ends a detached task. */
 #include "runtime/openmp_hooks.h"
 
 #define FLAG_NO_GROUP (1u << 11)
@@ -15,7 +15,7 @@
 #define FLAG_DETACH (1u << 13)
 
 struct task_header {
-    uint64_t bounds[2];  /* of a taskloop: libgomp writes them to what it has copied, */
+    uint64_t bounds[2]; /* of a taskloop, or an event: libgomp writes them to what it has copied, */
     uint64_t reductions; /* and looks for these in what it is given */
     void (*routine)(void *);
     void (*copy)(void *, void *); /* NULL: bytes */
@@ -23,7 +23,7 @@ struct task_header {
     uint64_t bytes, offset;       /* of the program's data, behind this */
     uint64_t site;
     const struct thread *maker; /* not followed */
-    bool is_taskloop;
+    unsigned written;           /* words that libgomp writes, and the program's data begin with */
 };
 
 static void task__copy(void *to, void *from)
@@ -55,10 +55,8 @@ static void task__run(void *argument)
     const struct task_header task = *(const struct task_header *)argument;
     uint64_t *data = (uint64_t *)((char *)argument + task.offset);
     struct thread *thread = hook__thread();
-    if (task.is_taskloop) {
-        data[0] = task.bounds[0];
-        data[1] = task.bounds[1];
-    }
+    for (unsigned i = 0; i < task.written; i++)
+        data[i] = task.bounds[i];
     if (!thread) {
         task.routine(data);
         return;
@@ -115,7 +113,7 @@ EXPORT void GOMP_task(void (*routine)(void *), void *data, void (*copy)(void *, 
                       void *detach)
 {
     __typeof__(&GOMP_task) make = OPENMP_REAL(GOMP_task);
-    struct thread *thread = flags & FLAG_DETACH ? NULL : hook__thread();
+    struct thread *thread = hook__thread();
     openmp__has_tasks();
     if (!thread) {
         make(routine, data, copy, bytes, alignment, is_deferred, flags, depend, priority, detach);
@@ -123,6 +121,7 @@ EXPORT void GOMP_task(void (*routine)(void *), void *data, void (*copy)(void *, 
     }
     struct task_header task =
         task__of(thread, openmp__place(routine), routine, data, copy, bytes, &alignment);
+    task.written = flags & FLAG_DETACH ? 1 : 0;
     struct openmp_wait making;
     openmp_wait__begin(&making, thread);
     make(task__run, &task, task__copy, (long)(task.offset + task.bytes), alignment, is_deferred,
@@ -146,7 +145,7 @@ EXPORT void GOMP_task(void (*routine)(void *), void *data, void (*copy)(void *, 
         }                                                                                          \
         struct task_header task =                                                                  \
             task__of(thread, openmp__place(routine), routine, data, copy, bytes, &alignment);      \
-        task.is_taskloop = true;                                                                   \
+        task.written = 2;                                                                          \
         if (flags & FLAG_REDUCTION)                                                                \
             task.reductions = ((const uint64_t *)data)[2];                                         \
         struct openmp_wait making;                                                                 \

@@ -397,6 +397,124 @@ END
     grep -q 'A runtime of OpenMP is linked into linked' <<<"$output"
 }
 
+# Builds and records FILE with that compiler; skips where there is none.
+build_and_record() { # COMPILER FILE
+    "$1" -g -O1 -fopenmp "$2" -o "${2%.c}" 2>compiler.err || skip "no $1 with an OpenMP library"
+    "$HEURT" record --quiet --no-choice -o t "./${2%.c}" >out 2>err
+    "$HEURT" openmp -i t --json >openmp.json
+}
+
+# libgomp runs the teams one after the other; libomp may have less threads than it is asked for.
+@test "teams of a host: regions and iterations are counted" {
+    local compiler
+    cat >teams.c <<'END'
+#include <omp.h>
+#include <stdio.h>
+int main(void)
+{
+    int count = 0, bodies = 0;
+#pragma omp teams num_teams(2) thread_limit(2) reduction(+ : count, bodies)
+    {
+#pragma omp distribute parallel for reduction(+ : count) schedule(dynamic, 2)
+        for (int i = 0; i < 40; i++)
+            count++;
+#pragma omp parallel num_threads(2) reduction(+ : bodies)
+        bodies++;
+    }
+    printf("iterations=%d\nbodies=%d\n", count, bodies);
+    return 0;
+}
+END
+    for compiler in gcc clang; do
+        build_and_record $compiler teams.c
+        # COLUMN of the region at LINE.
+        at() { "$HEURT" tables -i t --format csv "openmp_regions:line,$2" | awk -F, -v line="$1" '$1 == line { print $2 }'; }
+        is "loop's" "$(at 8 count)" 2
+        is "parallel" "$(at 11 count)" 2
+        is iterations "$(at 8 iterations)" "$(known iterations)"
+        is "no other" "$("$HEURT" tables -i t --format csv openmp_regions:line | tail -n +2 | sort -n | paste -sd ' ')" \
+            "$([ $compiler = gcc ] && echo 8 11 || echo 6 8 11)"
+        [ $compiler = gcc ] || is league "$(at 6 count)" 1
+    done
+}
+
+@test "tasks that an event ends are counted, and end as without heurt" {
+    local compiler
+    cat >detach.c <<'END'
+#include <omp.h>
+#include <stdio.h>
+int main(void)
+{
+    int done = 0, right = 1;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    for (int i = 0; i < 20; i++) {
+        omp_event_handle_t event;
+#pragma omp task detach(event) firstprivate(i) shared(done, right) if (i % 4)
+        {
+            right &= i >= 0 && i < 20;
+#pragma omp atomic
+            done++;
+            if (i % 4 == 0)
+                omp_fulfill_event(event);
+        }
+        if (i % 4) {
+#pragma omp task firstprivate(event)
+            omp_fulfill_event(event);
+        }
+#pragma omp taskwait
+    }
+    printf("done=%d\nright=%d\n", done, right);
+    return 0;
+}
+END
+    for compiler in gcc clang; do
+        build_and_record $compiler detach.c
+        is done "$(known done)" 20
+        is right "$(known right)" 1
+        is tasks "$(of 'tasks[].count' | sum)" 35
+    done
+}
+
+# Without heurt, too, libomp 14 may wait forever where not all threads ask: so all do, and no loop is cancelled.
+@test "what is cancelled is counted with both runtimes" {
+    local compiler
+    cat >cancel.c <<'END'
+#include <omp.h>
+#include <stdio.h>
+int main(void)
+{
+    int tasks = 0;
+    for (int i = 0; i < 3; i++) {
+#pragma omp parallel num_threads(2)
+        {
+#pragma omp cancel parallel
+        }
+#pragma omp parallel num_threads(2)
+#pragma omp single
+#pragma omp taskgroup
+        for (int j = 0; j < 10; j++) {
+#pragma omp task shared(tasks) firstprivate(j)
+            {
+#pragma omp atomic
+                tasks++;
+#pragma omp cancel taskgroup if (j == 0)
+            }
+        }
+    }
+    printf("tasks=%d\n", tasks);
+    return 0;
+}
+END
+    export OMP_CANCELLATION=true
+    for compiler in gcc clang; do
+        build_and_record $compiler cancel.c
+        is regions "$(of 'regions[].count' | sum)" 6
+        is cancels "$(of 'regions[].cancels' | sum)" 9
+        is tasks "$(of 'regions[].tasks' | sum)" "$(known tasks)"
+    done
+}
+
 @test "a program without OpenMP has no regions, and that is said" {
     "$HEURT" record --quiet --no-choice -o plain "$PROGRAMS/memory_known" >out
     heurt openmp -i plain

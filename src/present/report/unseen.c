@@ -18,7 +18,7 @@ static const struct runtime_kind kinds[] = {
      "critical sections, locks, barriers, waits for tasks (heurt openmp tells of regions, loops "
      "and "
      "tasks)",
-     "tasks that an event ends (detach)"},
+     "what target constructs do on devices"},
     {"oneTBB", {"libtbb.so*"}, "waits and wakes of its workers", "which task is whose"},
     {"the Java virtual machine",
      {"libjvm.so*"},

@@ -25,7 +25,7 @@ COMPILERS = {"gcc": ["gcc"], "clang": ["clang"]}
 EVERY = ["critical_sum", "lock_storm"]  # else so many locks are sampled, and their number is an estimate
 POINTS_MOST, MEDIAN_MOST, WORST_MOST = 3.0, 0.1, 0.25
 # What a compiler's runtime is not seen doing.
-NOT_TOLD = {"clang": {"cancels", "sections"}}
+NOT_TOLD = {"clang": {"sections"}}
 
 
 def arguments():
