@@ -6,6 +6,8 @@
 #include "cmd/kept_print.h"
 #include "cmd/load.h"
 #include "cmd/options.h"
+#include "cmd/place_replay.h"
+#include "cmd/values.h"
 #include "cmd/whole_file.h"
 #include "present/place/place_screens.h"
 #include "recorder/install.h"
@@ -23,7 +25,8 @@ struct place_request {
     const char *object; /* a number, or a part of its title; NULL: all */
     const char *output; /* of the script; NULL: stdout */
     uint64_t width;     /* 0: not given */
-    bool all;
+    bool all, thresholds;
+    struct place_replay replay; /* its width and format are the request's */
 };
 
 struct place_showing {
@@ -136,26 +139,70 @@ static const struct option_row option_rows[] = {
      .help = "the script goes there (else to stdout)",
      TEXT(struct place_request, output)},
     {.name = "all", .help = "also what takes little time", FLAG(struct place_request, all)},
+    {.name = "replay",
+     .value = "DIR",
+     .help = "that trace's samples on a machine: what policies would bring",
+     TEXT(struct place_request, replay.directory)},
+    {.name = "machine",
+     .value = "FILE",
+     .help = "with --replay, as hwloc describes it or a text (the trace's)",
+     TEXT(struct place_request, replay.machine)},
+    {.name = "interval",
+     .value = "TIME",
+     .help = "with --replay, between decisions (1s)",
+     .expected = DURATION_FORM,
+     VALUE(struct place_request, replay.interval_ns, duration__parse)},
+    {.name = "set",
+     .value = "NAME=NUMBER",
+     .help = "a threshold of these decisions; may be repeated",
+     TEXTS(struct place_request, replay.set)},
+    {.name = "thresholds",
+     .help = "list them, with where they come from",
+     FLAG(struct place_request, thresholds)},
     WIDTH_ROW(struct place_request, width),
     FORMAT_ROW(struct place_request, presenter, json, &place_json),
     FORMAT_ROW(struct place_request, presenter, csv, &place_csv),
     {0},
 };
 
-static int run(const struct command *self, int argc, char **argv)
+static int replay(const struct command *self, struct place_request *request, int operands)
 {
-    struct place_request request = {.directory = DEFAULT_TRACE, .presenter = &place_text};
-    int status = options__read(self, argc, argv, &request);
-    if (status)
-        return status;
+    if (request->output || request->presenter == &place_script || request->all || operands)
+        return wrong_usage(self, "--replay and --thresholds are of no object, and make no script");
+    request->replay.width = request->width;
+    request->replay.format = request->presenter == &place_json  ? PLACE_JSON
+                             : request->presenter == &place_csv ? PLACE_CSV
+                                                                : PLACE_TEXT;
+    return request->thresholds ? place_replay__show_thresholds(&request->replay)
+                               : place_replay__show(&request->replay);
+}
+
+static int run_placement(const struct command *self, struct place_request *request, int argc,
+                         char **argv)
+{
+    if (request->replay.machine || request->replay.interval_ns || request->replay.set.count)
+        return wrong_usage(self, "--machine, --interval and --set are for --replay");
     if (argc - optind > 1)
         return wrong_usage(self, "one object at a time");
-    request.object = argv[optind];
-    if (request.output && request.presenter != &place_script)
+    request->object = argv[optind];
+    if (request->output && request->presenter != &place_script)
         return wrong_usage(self, "--output is for --script");
-    if (request.object && request.presenter == &place_script)
+    if (request->object && request->presenter == &place_script)
         return wrong_usage(self, "--script is of all objects");
-    return place_of(&request);
+    return place_of(request);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct place_request request = {
+        .directory = DEFAULT_TRACE, .presenter = &place_text, .replay.set = VEC_OF(const char *)};
+    int status = options__read(self, argc, argv, &request);
+    if (!status)
+        status = request.replay.directory || request.thresholds
+                     ? replay(self, &request, argc - optind)
+                     : run_placement(self, &request, argc, argv);
+    vec__free(&request.replay.set);
+    return status;
 }
 
 const struct command command_place = {

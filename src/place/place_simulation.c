@@ -25,7 +25,7 @@ struct simulating {
     struct step_times times;
     /* Since the last decision: */
     struct vec accesses; /* struct place_access */
-    double since_ns, since_accesses, loads[PLACE_ENGINE_NODES];
+    double since_ns, since_accesses, since_rest_ns, loads[PLACE_ENGINE_NODES];
     uint32_t since_steps;
     double extra_ns; /* that the next step takes more */
     double sampling;
@@ -195,6 +195,15 @@ static void add_application(const struct simulating *self, uint32_t id, struct v
     vec__push(applications, &application);
 }
 
+/* Of the CPU time since the last decision, what was spent at memory. */
+static double memory_share(const struct simulating *self)
+{
+    double busy_ns = 0;
+    for (uint32_t thread = 0; thread < self->stream->threads; thread++)
+        busy_ns += self->busy_ns[thread];
+    return busy_ns > 0 ? 1 - self->since_rest_ns / busy_ns : NAN;
+}
+
 static void decide(struct simulating *self)
 {
     struct vec applications = VEC_OF(struct place_application);
@@ -202,7 +211,7 @@ static void decide(struct simulating *self)
         add_application(self, id, &applications);
     const struct place_facts facts = {
         .maptu = self->stream->is_sampled ? NAN : self->since_accesses / self->since_ns * 1000,
-        .memory_share = 1,
+        .memory_share = memory_share(self),
         .memory_used = self->options->memory_used,
         .controllers = self->stream->is_sampled ? NULL : self->loads,
         .quality = self->stream->quality,
@@ -232,13 +241,17 @@ static void follow_with_engine(struct simulating *self, const struct stream_step
     self->since_steps++;
     for (uint32_t node = 0; node < self->machine->nodes; node++)
         self->loads[node] += self->times.loads[node];
-    for (uint32_t thread = 0; thread < self->stream->threads; thread++)
+    for (uint32_t thread = 0; thread < self->stream->threads; thread++) {
         self->busy_ns[thread] += self->times.busy_ns[thread];
+        self->since_rest_ns +=
+            VEC_AT(&self->stream->placed, struct stream_thread, step->first_thread + thread)
+                ->busy_ns;
+    }
     if (self->since_ns < self->options->interval_ns)
         return;
     decide(self);
     self->accesses.count = 0;
-    self->since_ns = self->since_accesses = 0;
+    self->since_ns = self->since_accesses = self->since_rest_ns = 0;
     self->since_steps = 0;
     memset(self->loads, 0, sizeof self->loads);
     memset(self->busy_ns, 0, self->stream->threads * sizeof *self->busy_ns);

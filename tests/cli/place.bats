@@ -178,3 +178,57 @@ placed_before() { # ALLOCATOR
         [ -s missing ] || placed_before $name
     done
 }
+
+# ---- on another machine ------------------------------------------------------------------------
+
+four_nodes() {
+    printf '%s\n' 'nodes 4' 'latency 90 140 140 190' 'latency 140 90 190 140' 'latency 140 190 90 140' \
+        'latency 190 140 140 90' 'controller 20' 'link 10' >four
+}
+
+@test "a trace is replayed on a machine that is described" {
+    four_nodes
+    "$HEURT" place --replay fixed --machine four --interval 10ms --json >replay.json
+    [ "$("$JSON_GET" replay.json schema)" = heurt.place_simulation/1 ]
+    [ "$("$JSON_GET" replay.json nodes)" = 4 ]
+    [ "$("$JSON_GET" replay.json bandwidth_told)" = true ]
+    "$HEURT" place --replay fixed --machine four --interval 10ms --csv >replay.csv
+    [ "$(head -n 1 replay.csv)" = policy,time_ns,times,local,imbalance,moved,copied,advised,undone,guarded,rounds ]
+    "$HEURT" place --replay fixed --machine four --interval 10ms --csv | cmp - replay.csv
+    [ "$("$JSON_GET" replay.json samples)" -gt 0 ] || skip "no samples at memory here"
+    [ "$(wc -l <replay.csv)" = 8 ]
+    # Who knows all is not slower than who does nothing, in half a millisecond.
+    awk -F, '/^first touch/ { first = $2 } /^oracle,/ { found = 1; exit $2 > first + 500000 }
+        END { exit !found }' replay.csv || fail "$(cat replay.csv)"
+    "$HEURT" place --replay fixed --machine four | grep -q 'Carrefour with copies'
+}
+
+@test "machines are what hwloc describes, too, and the trace's own" {
+    "$HEURT" place --replay fixed --machine fixed/machine.xml --csv >xml
+    "$HEURT" place --replay fixed --csv >own
+    [ "$(nodes)" != 1 ] || cmp xml own
+}
+
+@test "thresholds are listed, and set" {
+    "$HEURT" place --thresholds | grep -q 'maptu'
+    [ "$("$HEURT" place --thresholds --set maptu=15 --csv | sed -n 's/^maptu,\([^,]*\),\([^,]*\),.*/\1 \2/p')" = '15 50' ]
+    run "$HEURT" place --thresholds --set maptu=much
+    [ "$status" = 2 ]
+    [[ $output == *'maptu=NUMBER, from 0 to '* ]]
+    run "$HEURT" place --replay fixed --set nothing=1
+    [ "$status" = 2 ]
+    [[ $output == *--thresholds* ]]
+}
+
+@test "what cannot be replayed is said" {
+    printf 'nodes 2\nlatency 90\n' >short
+    run "$HEURT" place --replay fixed --machine short
+    [ "$status" = 125 ]
+    [[ $output == *"line 2 of 'short'"* ]]
+    run "$HEURT" place --replay fixed --machine nowhere
+    [ "$status" = 125 ]
+    run "$HEURT" place --machine short
+    [ "$status" = 2 ]
+    run "$HEURT" place --replay fixed --script
+    [ "$status" = 2 ]
+}

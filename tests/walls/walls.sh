@@ -37,7 +37,7 @@ may_include() {
     place) echo place format base ;;
     mpi) echo mpi format ;;
     engine) echo engine ;;
-    present) echo present analysis format base ;;
+    present) echo present analysis place format base ;;
     import) echo import symbol format base ;;
     cmd) echo cmd recorder import present analysis patch symbol kernel induce place engine format base ;;
     esac
