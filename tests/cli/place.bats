@@ -211,7 +211,7 @@ four_nodes() {
 
 @test "thresholds are listed, and set" {
     "$HEURT" place --thresholds | grep -q 'maptu'
-    [ "$("$HEURT" place --thresholds --set maptu=15 --csv | sed -n 's/^maptu,\([^,]*\),\([^,]*\),.*/\1 \2/p')" = '15 50' ]
+    [ "$("$HEURT" place --thresholds --set maptu=15 --csv | sed -n 's/^maptu,\([^,]*\),\([^,]*\),.*/\1 \2/p')" = '15.000000 50.000000' ]
     run "$HEURT" place --thresholds --set maptu=much
     [ "$status" = 2 ]
     [[ $output == *'maptu=NUMBER, from 0 to '* ]]
