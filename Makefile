@@ -166,8 +166,8 @@ bench-tracers: bench-prepare ## heurt, uftrace, EZTrace and LTTng-UST, side by s
 bench-pack: bench-prepare ## what packing makes of traces, and how fast it is
 	@$(BUILD)/tests/bench/bench-pack
 
-bench-programs: bench-prepare ## what recording costs programs of Debian, and what is told of it, beside perf (PROGRAMS='xz zstd' RUNS=5 SAVE=FILE)
-	@tests/bench/programs.py $(if $(RUNS),--runs $(RUNS)) $(if $(SAVE),--save $(SAVE)) $(BUILD) $(PROGRAMS)
+bench-programs: bench-prepare ## what recording costs programs of Debian, and what is told of it, beside perf (PROGRAMS='xz zstd' RUNS=5 SAVE=FILE MEMORY=1)
+	@tests/bench/programs.py $(if $(MEMORY),--memory) $(if $(RUNS),--runs $(RUNS)) $(if $(SAVE),--save $(SAVE)) $(BUILD) $(PROGRAMS)
 
 bench-cost-told: bench-programs ## the same table: true and told stand side by side
 

@@ -81,22 +81,22 @@ static int by_line(const void *a, const void *b)
 }
 
 /* What samples tell of a line, whoever's they are. */
-struct line_use {
+struct users_of_line {
     uint32_t thread; /* the first that was there */
     bool is_of_several, is_written, is_spun;
 };
 
-struct line_key {
+struct process_line {
     uint64_t pid, line;
 };
 
 /* Who spins waits for somebody, who need not have been seen. */
-static bool is_shared(const struct line_use *use)
+static bool is_shared(const struct users_of_line *use)
 {
     return (use->is_of_several && use->is_written) || use->is_spun;
 }
 
-static void line_use__add(struct line_use *use, const struct line_sample *at)
+static void users_of_line__add(struct users_of_line *use, const struct line_sample *at)
 {
     use->is_of_several |= at->thread != use->thread;
     use->is_spun |= at->sample->access == HEURT_ACCESS_SPIN;
@@ -106,17 +106,17 @@ static void line_use__add(struct line_use *use, const struct line_sample *at)
 struct finding_lines {
     struct vec all;  /* struct line_sample: at memory */
     struct vec line; /* uint32_t: of each of them, its place in uses */
-    struct vec uses; /* struct line_use */
+    struct vec uses; /* struct users_of_line */
     struct map known;
 };
 
 static void look_at(struct finding_lines *self, const struct line_sample *at)
 {
-    struct line_key key = {at->sample->pid, line_of(at->address)};
+    struct process_line key = {at->sample->pid, line_of(at->address)};
     uint32_t line = (uint32_t)map__put(&self->known, &key, sizeof key, self->uses.count);
     if (line == self->uses.count)
-        vec__push(&self->uses, &(struct line_use){.thread = at->thread});
-    line_use__add(VEC_AT(&self->uses, struct line_use, line), at);
+        vec__push(&self->uses, &(struct users_of_line){.thread = at->thread});
+    users_of_line__add(VEC_AT(&self->uses, struct users_of_line, line), at);
     vec__push(&self->all, at);
     vec__push(&self->line, &line);
 }
@@ -126,7 +126,7 @@ static struct vec shared_samples(struct finding_lines *self)
 {
     struct vec found = VEC_OF(struct line_sample);
     for (size_t i = 0; i < self->all.count; i++)
-        if (is_shared(VEC_AT(&self->uses, struct line_use, *VEC_AT(&self->line, uint32_t, i))))
+        if (is_shared(VEC_AT(&self->uses, struct users_of_line, *VEC_AT(&self->line, uint32_t, i))))
             vec__push(&found, VEC_AT(&self->all, struct line_sample, i));
     vec__sort(&found, by_line);
     return found;
@@ -135,7 +135,7 @@ static struct vec shared_samples(struct finding_lines *self)
 static struct vec shared_samples_of(const struct trace *trace)
 {
     struct finding_lines self = {
-        VEC_OF(struct line_sample), VEC_OF(uint32_t), VEC_OF(struct line_use), {0}};
+        VEC_OF(struct line_sample), VEC_OF(uint32_t), VEC_OF(struct users_of_line), {0}};
     struct sample_threads *threads = sample_threads__new(trace);
     VEC_EACH (sample, trace__samples(trace), const struct heurt_sample) {
         struct line_sample at = {sample, UINT32_MAX, sample->address};

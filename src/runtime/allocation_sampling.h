@@ -22,11 +22,11 @@ struct allocation_sampling {
 
 #define EARLY_BYTES 2048
 #define CXX_OPERATORS 20
-#define OBJECT_PAGES 65536u
+#define OBJECT_PLACES 65536u
 #define CALLER_WORDS 64u
 
 struct allocating {
-    uint16_t pages[OBJECT_PAGES]; /* (atomic) told objects that begin in it, modulo their number */
+    uint16_t places[OBJECT_PLACES]; /* (atomic) told objects by where they begin (objects.h) */
     uint64_t *objects; /* addresses that were told, by hash; NULL: nothing is told of them */
     uint64_t callers[CALLER_WORDS]; /* (atomic) a bit for each of which a stack was taken */
     int32_t stacks_left;            /* (atomic) that may still be taken */

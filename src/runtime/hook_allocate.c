@@ -73,11 +73,21 @@ static inline void *allocated(uint64_t site, void *address, size_t bytes)
     return address;
 }
 
-EXPORT void *malloc(size_t bytes)
+/* What may have to be told. Apart, so that malloc itself needs no room on the stack. */
+static __attribute__((noinline)) void *malloc_and_tell(uint64_t site, size_t bytes)
 {
     if (unlikely(!is_known()))
         return early(bytes);
-    return allocated(SITE(HEURT_ALLOCATION_MALLOC), heurt_real.malloc(bytes), bytes);
+    void *address = heurt_real.malloc(bytes);
+    object__consider(&heurt_thread, site, address, bytes);
+    return address;
+}
+
+EXPORT void *malloc(size_t bytes)
+{
+    if (likely(heurt_real.malloc != NULL) && likely(object__is_left_out(bytes)))
+        return heurt_real.malloc(bytes);
+    return malloc_and_tell(SITE(HEURT_ALLOCATION_MALLOC), bytes);
 }
 
 EXPORT void *calloc(size_t count, size_t bytes)

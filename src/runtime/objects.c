@@ -97,7 +97,7 @@ static bool put(const void *address)
         uint64_t none = 0;
         if (__atomic_compare_exchange_n(&bucket[i], &none, (uintptr_t)address, false,
                                         __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-            __atomic_fetch_add(object__page(address), 1, __ATOMIC_RELEASE);
+            __atomic_fetch_add(object__place(address), 1, __ATOMIC_RELEASE);
             return true;
         }
     }
@@ -169,7 +169,7 @@ void object__consider_freed(const void *address)
     for (unsigned i = 0; i < OBJECTS_WAYS; i++)
         if (__atomic_load_n(&bucket[i], __ATOMIC_RELAXED) == (uintptr_t)address) {
             __atomic_store_n(&bucket[i], 0, __ATOMIC_RELEASE);
-            __atomic_fetch_sub(object__page(address), 1, __ATOMIC_RELAXED);
+            __atomic_fetch_sub(object__place(address), 1, __ATOMIC_RELAXED);
             event__write1(thread, HEURT_EVENT_FREED, (uintptr_t)address);
             return;
         }

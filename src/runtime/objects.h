@@ -9,14 +9,14 @@
  *   allocating.objects       any thread                       compare and exchange of one address
  *   thread->allocations      its thread                       no allocator is called by handlers
  *   allocating.whole_left    any thread                       atomic subtraction
- *   allocating.pages         any thread                       atomic addition
+ *   allocating.places        any thread                       atomic addition
  *   allocating.callers       any thread                       atomic or; one of two may be lost
  *
  * An address is in the table from behind its allocation until before it is freed: so it is there
  * once, whoever gets the memory next.
  *
  * In go addresses that an allocator gave and takes back, out come events; an allocation that is not
- * told costs a few instructions, a free the look at a count of its page. */
+ * told costs a few instructions, a free the look at a count for its address. */
 #ifndef HEURT_RUNTIME_OBJECTS_H
 #define HEURT_RUNTIME_OBJECTS_H
 
@@ -43,31 +43,39 @@ void counting__end(void);
 void object__consider(struct thread *thread, uint64_t site, const void *address, size_t bytes);
 void object__consider_freed(const void *address);
 
-/* The program has got that memory. site: SITE(enum heurt_allocation). Nothing but the thread's own
- * counters is looked at for most of them: who is not recorded finds that out when they run out. */
-static inline void object__allocated(uint64_t site, const void *address, size_t bytes)
+/* Whether an allocation of so many bytes need not be told, which takes it off what the thread may
+ * leave out. Nothing but the thread's own counters is looked at for most of them: who is not
+ * recorded finds that out when they run out. */
+static inline bool object__is_left_out(size_t bytes)
 {
     struct allocation_sampling *allocations = &heurt_thread.allocations;
-    if (likely(!allocations->whole_left && allocations->patience &&
-               bytes < allocations->bytes_left)) {
-        allocations->bytes_left -= (uint32_t)bytes;
-        allocations->patience--;
-        return;
-    }
-    object__consider(&heurt_thread, site, address, bytes);
+    if (unlikely(allocations->whole_left || !allocations->patience ||
+                 bytes >= allocations->bytes_left))
+        return false;
+    allocations->bytes_left -= (uint32_t)bytes;
+    allocations->patience--;
+    return true;
 }
 
-/* How many objects that were told begin in the page, or in one that has its place: what is freed is
- * mostly in none. */
-static inline uint16_t *object__page(const void *address)
+/* The program has got that memory. site: SITE(enum heurt_allocation). */
+static inline void object__allocated(uint64_t site, const void *address, size_t bytes)
 {
-    return &heurt_state.allocating.pages[(uintptr_t)address >> 12 & (OBJECT_PAGES - 1)];
+    if (unlikely(!object__is_left_out(bytes)))
+        object__consider(&heurt_thread, site, address, bytes);
+}
+
+/* How many objects were told that begin there, or where its place is likewise: what is freed is
+ * mostly none. Neighbours have places side by side. */
+static inline uint16_t *object__place(const void *address)
+{
+    uint64_t granule = (uintptr_t)address >> 4;
+    return &heurt_state.allocating.places[(granule ^ granule >> 16) & (OBJECT_PLACES - 1)];
 }
 
 /* The program is about to give that memory back. NULL is allowed. */
 static inline void object__freed(const void *address)
 {
-    if (unlikely(__atomic_load_n(object__page(address), __ATOMIC_RELAXED)))
+    if (unlikely(__atomic_load_n(object__place(address), __ATOMIC_RELAXED)))
         object__consider_freed(address);
 }
 

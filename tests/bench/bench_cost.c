@@ -48,6 +48,7 @@ static const struct measured cases[] = {
     {"marker-1", "heurt_begin and heurt_end", "marker", "1", false},
     {"heap-1", "malloc of 64 bytes and free", "heap", "1", true},
     {"heap-2", "the same, 2 threads", "heap", "2", true},
+    {"heap-kept", "the same, 1 thread, between objects that are told and stay", "kept", "1", true},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 

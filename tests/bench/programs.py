@@ -6,7 +6,11 @@ own wall, own CPU: the program's own, recorded over bare (of a server: how long 
 whole: the whole command's wall time, start, end, packing and report included.
 true: by how much the fastest recorded run's CPU time is above the fastest bare one's (medians differ by more
 than recording costs where neighbours come and go). told: what heurt says of it; right within 2 points or a fifth.
-Programs that are not installed are left out, and said."""
+Programs that are not installed are left out, and said.
+
+With --memory: bare, recorded without allocations and registers of samples (--no-memory), and as by default, by
+turns; "added" is by how much the last is above the one before it: the median of the rounds' ratios less one, in
+per cent; of the CPU time also that of the fastest runs."""
 import argparse
 import json
 import os
@@ -173,8 +177,10 @@ class Bench:
         whole, took, cpu = self.timed(command, load)
         return {"wall": took or whole, "whole": whole, "cpu": cpu}
 
-    def recorded(self, command, load):
-        whole, took, _ = self.timed([self.heurt, "-o", self.trace, "--"] + command, load)
+    def recorded(self, command, load, options=None):
+        """Shows the report, too, unless there are options of the record."""
+        start = [self.heurt] if options is None else [self.heurt, "record", "--quiet", *options]
+        whole, took, _ = self.timed([*start, "-o", self.trace, "--"] + command, load)
         text = subprocess.run([self.heurt, "report", "-i", self.trace, "--json"], stdout=subprocess.PIPE,
                               stderr=NULL).stdout
         report = json.loads(text)
@@ -216,6 +222,31 @@ class Bench:
         return result
 
 
+    def memory(self, command, load, rounds):
+        """What allocations and addresses of samples add to all the rest."""
+        rows = []
+        runs = (lambda: self.bare(command, load), lambda: self.recorded(command, load, ["--no-memory"]),
+                lambda: self.recorded(command, load, []))
+        for run in runs[1:]:
+            run()
+        for number in range(rounds):
+            turn = {k: runs[k]() for k in ((0, 1, 2) if number % 2 == 0 else (2, 1, 0))}
+            rows.append((turn[0], turn[1], turn[2]))
+        middle = lambda pick: statistics.median(pick(*row) for row in rows)
+        result = {"bare_s": middle(lambda b, n, m: b["wall"]),
+                  "without": middle(lambda b, n, m: n["wall"] / b["wall"]),
+                  "with": middle(lambda b, n, m: m["wall"] / b["wall"]),
+                  "added": middle(lambda b, n, m: 100 * (m["wall"] / n["wall"] - 1))}
+        if not load:
+            fastest = [min(row[k]["cpu"] for row in rows) for k in (1, 2)]
+            result["cpu_added"] = middle(lambda b, n, m: 100 * (m["cpu"] / n["cpu"] - 1))
+            result["least_added"] = 100 * (fastest[1] / fastest[0] - 1)
+        return result
+
+
+MEMORY_COLUMNS = [("bare_s", "bare s", "%.2f"), ("without", "wall, --no-memory", "%.3f"),
+                  ("with", "wall, default", "%.3f"), ("added", "added, wall %", "%+.1f"),
+                  ("cpu_added", "added, CPU %", "%+.1f"), ("least_added", "fastest CPU %", "%+.1f")]
 COLUMNS = [("bare_s", "bare s", "%.2f"), ("wall", "own wall", "%.3f"), ("cpu", "own CPU", "%.3f"),
            ("whole", "whole", "%.2f"),
            ("true", "true %", "%.1f"), ("told", "told %", "%.1f"), ("perf_wall", "perf: wall", "%.3f"),
@@ -239,6 +270,12 @@ def summary(results):
         if values:
             print(f"{of}: median {statistics.median(values):.3f}, worst {values[-1]:.2f}, "
                   f"of {len(values)} programs")
+    for key, of in (("added", "added to the wall time, per cent"), ("cpu_added", "added to the CPU time"),
+                    ("least_added", "added to the least CPU time")):
+        values = sorted(r[key] for r in results.values() if key in r)
+        if values:
+            print(f"{of}: median {statistics.median(values):+.1f}, {values[0]:+.1f} to {values[-1]:+.1f}, "
+                  f"of {len(values)} programs")
     told = [r["right"] for r in results.values() if "right" in r]
     if told:
         print(f"cost told within 2 points or a fifth: {sum(told)} of {len(told)}")
@@ -249,14 +286,16 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--save", metavar="FILE", help="add a line of JSON: commit, processor, all figures")
+    parser.add_argument("--memory", action="store_true", help="what following memory adds to recording")
     parser.add_argument("build")
     parser.add_argument("only", nargs="*", help="programs, by the beginning of their names")
     options = parser.parse_args()
     options.build = os.path.abspath(options.build)
     options.heurt = options.build + "/src/cmd/heurt"
     print(f"{processor()}, {os.cpu_count()} CPUs, {options.runs} rounds")
-    print_row("program", [title for _, title, _ in COLUMNS])
-    print_row("---", ["---"] * len(COLUMNS))
+    columns = MEMORY_COLUMNS if options.memory else COLUMNS
+    print_row("program", [title for _, title, _ in columns])
+    print_row("---", ["---"] * len(columns))
     results = {}
     with tempfile.TemporaryDirectory() as room:
         make_inputs(room)
@@ -267,10 +306,11 @@ def main():
             if not shutil.which(needed):
                 print_row(name, [needed + " is not installed"])
                 continue
-            row = bench.program(words(command, bench.places), load and words(load[0], bench.places),
-                                options.runs)
+            measure = bench.memory if options.memory else bench.program
+            row = measure(words(command, bench.places), load and words(load[0], bench.places),
+                          options.runs)
             results[name] = row
-            print_row(name, [form % row[key] if key in row else "" for key, _, form in COLUMNS])
+            print_row(name, [form % row[key] if key in row else "" for key, _, form in columns])
     summary(results)
     if options.save:
         commit = subprocess.run(["git", "-C", HERE, "rev-parse", "--short", "HEAD"],
