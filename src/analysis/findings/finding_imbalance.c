@@ -226,16 +226,23 @@ static uint64_t told_loss_ns(const struct finder *finder, uint32_t thread)
     return ns;
 }
 
+/* A call that is most of what the thread does tells more than the innermost function that samples
+ * find; where it does several things, these know which it did while it was alone. */
 static void set_place(const struct finder *finder, struct finding *finding,
                       const struct time_alone *tail)
 {
+    uint64_t life_ns = profile_thread_at(finder, tail->thread)->lifetime_ns, in_class_ns = 0;
     finding->leader = thread__longest_class(finder, tail->thread, true);
     if (finding->leader != FINDING_NO_CLASS) {
         vec__push(&finding->classes, &finding->leader);
         finding->place = place_of_calls(finder, tail->thread,
                                         &profile_class_at(finder->profile, finding->leader)->what);
     }
-    finding->place = place_alone(finder, tail) ?: finding->place;
+    if (finding->leader != FINDING_NO_CLASS)
+        in_class_ns =
+            class__sum_on(profile_class_at(finder->profile, finding->leader), tail->thread);
+    if (in_class_ns < ns__without(life_ns, tail->joining_ns) / 2)
+        finding->place = place_alone(finder, tail) ?: finding->place;
 }
 
 static void add(struct finder *finder, const struct time_alone *tail)
