@@ -74,7 +74,7 @@ complete -c heurt -n __fish_is_first_arg -a check -d 'Tell what this machine and
 complete -c heurt -n __fish_is_first_arg -a explain -d 'Explain a word of the screens'
 complete -c heurt -n __fish_is_first_arg -l version -d 'Show the version'
 complete -c heurt -n __heurt_in_options -l help -d 'Show a short description'
-complete -c heurt -n 'not __fish_seen_subcommand_from report view locks memory openmp mpi analyse place structure whatif tables compare dump export import explain help' -a '(__heurt_complete_program)'
+complete -c heurt -n 'not __fish_seen_subcommand_from report view locks memory openmp mpi analyse place structure whatif tables compare gate induce dump export import explain help' -a '(__heurt_complete_program)'
 
 complete -c heurt -n __heurt_records -s o -l output -r -a '(__fish_complete_directories)' -d 'Trace to write'
 complete -c heurt -n __heurt_records -s f -l function -x -d 'Record the functions that match'
@@ -285,6 +285,9 @@ complete -c heurt -n "$in_compare" -l fail-if -x -d 'End with 3 if it is so, wit
 complete -c heurt -n "$in_compare" -l junit -r -d 'The conditions as JUnit XML'
 complete -c heurt -n "$in_compare" -s o -l output -r -F -d 'File to write'
 complete -c heurt -n "$in_compare" -l class -x -a 'site structure' -d 'What makes a class'
+complete -c heurt -n "$in_compare" -l base -x -a '(__fish_complete_directories)' -d 'A table of several results'
+complete -c heurt -n "$in_compare" -l rows -r -F -d 'With --base, these rows'
+complete -c heurt -n "$in_compare" -l latex -d 'With --base, for a paper'
 complete -c heurt -n "$in_compare" -l width -x -d 'So many columns wide'
 complete -c heurt -n "$in_compare" -l json -d 'As JSON'
 complete -c heurt -n "$in_compare" -l csv -d 'As comma-separated values'

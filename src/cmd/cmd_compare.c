@@ -6,6 +6,7 @@
 #include "cmd/checking.h"
 #include "cmd/command.h"
 #include "cmd/compared_runs.h"
+#include "cmd/compared_series.h"
 #include "cmd/compared_side.h"
 #include "cmd/comparison_page.h"
 #include "cmd/html_file.h"
@@ -23,6 +24,8 @@ struct compare_options {
     const char *junit; /* a file; NULL: none */
     const char *output;
     const char *html, *flame; /* files; NULL: none */
+    const char *base, *rows;  /* of several results; NULL: two sides */
+    bool latex;
     enum class_view view;
     uint64_t width;
     struct vec conditions; /* const char * */
@@ -226,6 +229,15 @@ static const struct option_row option_rows[] = {
      .help = "into this file; it is there as a whole or not at all",
      TEXT(struct compare_options, output)},
     CLASS_ROW(struct compare_options, view),
+    {.name = "base",
+     .value = "RUNS",
+     .help = "a table of any number of results, and what each is more than RUNS:\n"
+             "traces, sets, or directories of heurt scale",
+     TEXT(struct compare_options, base)},
+    {.name = "rows",
+     .value = "FILE",
+     .help = "with --base, these rows: a line each, PATTERN = NAME",
+     TEXT(struct compare_options, rows)},
     WIDTH_ROW(struct compare_options, width),
     FORMAT_ROW(struct compare_options, presenter, json, &comparison_json),
     FORMAT_ROW(struct compare_options, presenter, csv, &comparison_csv),
@@ -233,6 +245,10 @@ static const struct option_row option_rows[] = {
      .help = "for a pull request",
      .group = 'f',
      CONSTANT(struct compare_options, presenter, &comparison_markdown)},
+    {.name = "latex",
+     .help = "with --base, for a paper",
+     .group = 'f',
+     FLAG(struct compare_options, latex)},
     {.name = "html",
      .value = "FILE",
      .help = "as a page for a browser, in one file",
@@ -294,7 +310,38 @@ static int check_files(const struct command *self, const struct compare_options 
     if ((options->html || options->flame) && options->table)
         return wrong_usage(self, "--html and --flame are of the wall time: no --table goes with "
                                  "them");
+    if (!options->base && (options->rows || options->latex))
+        return wrong_usage(self, "--rows and --latex are of the table of several results: --base");
+    if (options->base && (options->html || options->flame || options->conditions.count))
+        return wrong_usage(self, "--base makes a table: --html, --flame and --fail-if are of two "
+                                 "sides");
     return 0;
+}
+
+static const struct table_format *series_format(const struct compare_options *options)
+{
+    return options->latex                               ? &table_latex
+           : options->presenter == &comparison_json     ? &table_json
+           : options->presenter == &comparison_csv      ? &table_csv
+           : options->presenter == &comparison_markdown ? &table_markdown
+                                                        : &table_text;
+}
+
+/* The base, and then the others. */
+static int show_series(const struct compare_job *job, int count, char **operands)
+{
+    const struct compare_options *options = job->options;
+    const struct series_request request = {&job->table, series_format(options), options->rows,
+                                           options->output, options->width};
+    const char **all = memory__zeroed((size_t)count + 1, sizeof *all);
+    int used = 0;
+    all[used++] = options->base;
+    for (int i = 0; i < count; i++)
+        if (operands[i] != between_sides)
+            all[used++] = operands[i];
+    int status = compared_series__show(&request, used, (char *const *)all);
+    free(all);
+    return status;
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -317,6 +364,12 @@ static int run(const struct command *self, int argc, char **argv)
     if (status == 0)
         status = choose_table(&job, options.table);
     job.table.view = options.view;
+    if (status == 0 && options.base) {
+        status = show_series(&job, argc - optind, argv + optind);
+        free_job(&job);
+        vec__free(&options.conditions);
+        return status;
+    }
     if (status == 0)
         status = load_sides(self, &job, argc - optind, argv + optind);
     if (status == 0)

@@ -391,3 +391,47 @@ step_of_action() { # NAME
     run -2 "$HEURT_SOURCE/.ci/compare" -d runs true true
     run -2 "$HEURT_SOURCE/.ci/compare" true
 }
+
+@test "with --base results stand side by side, and changes are to the first" {
+    "$HEURT" compare --base a --csv b.1 b >csv
+    [ "$(head -n 1 csv)" = 'row,a,b.1,b.1 change,b.1 part,b,b change,b part' ]
+    [ "$(sed -n 2p csv | cut -d, -f1)" = 'wall time' ]
+    # To a millionth: figures are written with six digits behind the point.
+    awk -F, 'NR > 1 { a = $4 - ($3 - $2); b = $7 - ($6 - $2); if (a * a > 1e-6 || b * b > 1e-6) exit 1
+        if ($2 > 0 && ($8 - ($6 / $2 - 1)) ^ 2 > 1e-6) exit 1 }' csv
+    "$HEURT" compare --csv a.1 b.1 --base a.1 --table wall:wall_ns >single
+    [ "$(sed -n 2p single | cut -d, -f3)" = "$(sed -n 2p single | cut -d, -f2)" ] # a.1 against itself
+}
+
+@test "with --rows a few of them stand, summed and by the names that they are given" {
+    printf '# of a paper\nwall time = wall\nlock* = all locks\nnothing here = none\n' >rows
+    "$HEURT" compare --base a.1 --rows rows b.1 --csv >csv 2>told
+    [ "$(cut -d, -f1 csv | tail -n +2 | tr '\n' ' ')" = 'wall all locks none ' ]
+    [ "$(sed -n 4p csv)" = none,,,, ]
+    grep -q 'nothing in any run is named as none' told
+    "$HEURT" compare --base a.1 b.1 --csv >all
+    for column in 2 3; do
+        [ "$(sed -n 3p csv | cut -d, -f$column)" = \
+            "$(grep ^lock all | cut -d, -f$column | awk '{ sum += $1 } END { printf "%.6f", sum }')" ]
+    done
+    "$HEURT" compare --base a.1 --rows rows b.1 --latex -o table.tex 2>told
+    grep -q '^  wall & .* \\\\$' table.tex
+    "$HEURT" compare --base a.1 --rows rows b.1 --markdown 2>told | grep -q '^| wall |'
+    "$HEURT" compare --base a.1 --rows rows b.1 --json 2>told >json
+    [ "$(value json 'tables[0].rows[0].row')" = wall ]
+}
+
+@test "of a sweep each number of threads is a result" {
+    "$HEURT" scale -q --threads 1,2 --repeat 1 -o sweep -- "$EXAMPLES/queue" --threads {} --iterations 100 >out
+    "$HEURT" compare --base sweep --csv >csv
+    [ "$(head -n 1 csv)" = 'row,m=1,m=2,m=2 change,m=2 part' ]
+}
+
+@test "what no table of several results can be made of is a sentence" {
+    says 2 'give another trace' compare --base a
+    says 2 '--rows and --latex are of' compare --latex a b
+    says 2 'makes a table' compare --base a b --fail-if 'wall > +5 %'
+    says 2 'cannot be read' compare --base a b --rows nowhere
+    : >empty
+    says 2 'names no row' compare --base a b --rows empty
+}
