@@ -16,7 +16,7 @@ function __heurt_program_words
             case --
                 set -e words[1]
                 break
-            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --report --repeat --frequency --min --output --threads --cores --table --width -p --pid --duration --interval
+            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --clock-offset-test --report --repeat --frequency --min --output --threads --cores --table --width -p --pid --duration --interval
                 set -e words[1]
                 set -e words[1]
             case '-*'
@@ -87,6 +87,7 @@ complete -c heurt -n __heurt_records -l aggregate -d 'Keep no trace: counts, sum
 complete -c heurt -n __heurt_records -l no-pack -d 'Leave the trace as long as it was written'
 complete -c heurt -n __heurt_records -l locks -x -a 'drawn all' -d 'Locks that nobody waits for'
 complete -c heurt -n __heurt_records -l choose-after -x -d 'CPU time before functions are chosen'
+complete -c heurt -n __heurt_records -l clock-offset-test -x -d 'For tests: ranks of MPI as if on hosts of other clocks'
 complete -c heurt -n __heurt_records -l raw-stacks -d 'Keep all of stacks, not addresses alone'
 complete -c heurt -n __heurt_records -l redact-arguments -d 'Keep no arguments, only which are the same'
 complete -c heurt -n __heurt_records -l patience -x -d 'How long the program waits for heurt'

@@ -93,12 +93,59 @@ static long find_launcher(void)
     return pid;
 }
 
+/* Open MPI and MPICH tell how many ranks are on this host, Slurm how many hosts there are. */
+static bool has_several_hosts(unsigned long count)
+{
+    unsigned long here, hosts;
+    return ((number_of("OMPI_COMM_WORLD_LOCAL_SIZE", &here) ||
+             number_of("MPI_LOCALNRANKS", &here)) &&
+            here < count) ||
+           (number_of("SLURM_STEP_NUM_NODES", &hosts) && hosts > 1);
+}
+
+static uint32_t add_to_hash(uint32_t hash, const void *bytes, size_t count)
+{
+    for (const unsigned char *at = bytes; count--; at++) /* FNV-1a */
+        hash = (hash ^ *at) * 16777619u;
+    return hash;
+}
+#define HASH_BASIS 2166136261u
+
+/* What all hosts know the job by; 0: its launcher tells nothing. */
+static long job_number(void)
+{
+    static const char *const names[] = {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID"};
+    uint32_t hash = HASH_BASIS;
+    bool is_known = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        is_known |= text && *text;
+        hash = text ? add_to_hash(hash, text, strlen(text) + 1) : hash;
+    }
+    return is_known ? (long)hash : 0;
+}
+
 struct job_ranks ranks__of_environment(void)
 {
     unsigned long rank, count;
     if (!find_rank(&rank, &count) || count < 2 || count > PARTS_MOST)
-        return (struct job_ranks){0, 1, 0};
-    return (struct job_ranks){(uint32_t)rank, (uint32_t)count, find_launcher()};
+        return (struct job_ranks){0, 1, 0, false};
+    bool has_hosts = has_several_hosts(count);
+    long job = has_hosts ? job_number() : 0;
+    return (struct job_ranks){(uint32_t)rank, (uint32_t)count, job ? job : find_launcher(),
+                              has_hosts};
+}
+
+uint32_t ranks__host(const struct clock_offset *offset)
+{
+    char text[256] = "";
+    FILE *in = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (!in || !fgets(text, sizeof text, in))
+        (void)!gethostname(text, sizeof text - 1);
+    if (in)
+        fclose(in);
+    uint32_t hash = add_to_hash(HASH_BASIS, text, strlen(text));
+    return add_to_hash(hash, offset, sizeof *offset) | 1;
 }
 
 bool ranks__has_launcher(void)

@@ -35,6 +35,8 @@ struct recording {
     struct job_ranks ranks;      /* of an MPI job that this process is one of */
     const char *asked_directory; /* of the whole trace, where this process records a part of it */
     uint64_t repeat;             /* so many runs, one after the other */
+    bool compares_clocks;        /* several hosts' ranks do, all of which are recorded */
+    struct vec clock_offsets;    /* struct clock_offset: for tests, of hosts but the first */
     const char *program_output;  /* a file for the program's standard output; NULL: its own */
     uint64_t cpus; /* that the program may use: the first so many; 0: all that heurt may */
 };

@@ -252,3 +252,29 @@ windows_are_known() { # MPI
     run "$HEURT" mpi -i t "no such wait"
     [ "$status" = 2 ]
 }
+
+# Ranks as if on three hosts, whose clocks are 50 ms apart and drift: all is known as on one.
+clocks_of_hosts_are_compared() { # MPI
+    needs "$1"
+    run_ranks "$1" 3 "$HEURT" record --quiet --no-choice --clock-offset-test 50:100,-50:-100 -o t \
+        "$PROGRAMS/mpi_known_$1" >out
+    is parts "$(echo t*)" t
+    "$HEURT" mpi -i t --json >mpi.json
+    is hosts "$(of hosts)" 3
+    is left "$(of reversed_left)" 0
+    is once "$(of compared_once)" 0
+    # Half of two round trips: far less than what the clocks are apart.
+    [ "$(of clock_error_ns)" -gt 0 ] && [ "$(of clock_error_ns)" -lt 5000000 ] || fail "error $(of clock_error_ns)"
+    "$HEURT" mpi -i t --width 200 | grep -q "3 hosts: their clocks were compared over MPI"
+    waits_are_known
+    counts_are_known
+    lives_add_up
+}
+
+@test "Open MPI: clocks of three hosts" {
+    clocks_of_hosts_are_compared openmpi
+}
+
+@test "MPICH: clocks of three hosts" {
+    clocks_of_hosts_are_compared mpich
+}

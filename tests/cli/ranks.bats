@@ -107,3 +107,26 @@ killed_first() { # COUNT
     "$HEURT" report -i t >report 2>said
     [ ! -e "$part" ]
 }
+
+@test "where not all ranks are recorded, hosts' clocks are not compared, and it is said" {
+    OMPI_COMM_WORLD_LOCAL_SIZE=1 OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 run "$HEURT" record --quiet true
+    [ "$status" = 0 ]
+    [[ "$output" == *"rank 1 of 2 is not seen beside heurt.data: hosts' clocks are not compared"* ]] || fail "$output"
+    [ "$(echo heurt.data*)" = heurt.data ]
+}
+
+@test "a part of another host whose clock is not known stays beside the trace" {
+    launch 0 2 "$HEURT" record --quiet --no-choice --clock-offset-test 50:100 -o t true
+    grep -q "is of another host, whose clock was not compared" err.0 || fail "$(cat err.0)"
+    [ "$(processes t)" = 1 ]
+    [ "$(echo t.rank1-* | wc -w)" = 1 ]
+    [ ! -e "$(echo t.rank1-*.met)" ] && [ ! -e "$(echo t.rank1-*.here)" ]
+}
+
+@test "offsets of clocks that cannot be are refused" {
+    for offset in 50 50: :5 50:100, 20000:0 0:5000 x:1 50:100x; do
+        run "$HEURT" record --clock-offset-test "$offset" true
+        [ "$status" = 2 ] || fail "$offset: $status $output"
+        [[ "$output" == *"--clock-offset-test: expected ms up to 10000"* ]] || fail "$output"
+    done
+}

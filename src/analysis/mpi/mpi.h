@@ -126,7 +126,7 @@ struct mpi_use {
     struct vec rank_waits;    /* struct mpi_rank_wait, by site, rank, other and wait; likewise */
     uint32_t block;           /* ranks that are one in pairs: a power of two; */
     uint32_t detail_block;    /* in rank_sites and rank_waits */
-    uint32_t unused_words;    /* 0 */
+    uint32_t hosts;           /* of different clocks; 0: not known */
     uint32_t size;            /* of MPI_COMM_WORLD; ranks may be missing */
     uint64_t matched, unmatched_sends, unmatched_receives, cancelled;
     uint64_t whole_operations,
@@ -134,6 +134,10 @@ struct mpi_use {
     uint64_t one_sided;         /* calls */
     uint64_t files, neighbours; /* calls that are not looked at further */
     uint64_t wall_ns;
+    /* Of several hosts: by how much two ranks' clocks may be apart; ranks whose clock was compared
+     * at the start alone; messages that were received before they were sent, by these clocks, and
+     * those of them that still were when the clocks had been repaired. */
+    uint64_t clock_error_ns, compared_once, reversed, reversed_left;
     bool is_ambiguous; /* several threads of a rank send and receive: their order is a guess */
     char unused[7];    /* 0 */
 };

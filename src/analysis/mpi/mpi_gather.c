@@ -540,6 +540,7 @@ static void gather_sums(struct mpi_job *job)
         &use->neighbours};
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
         *sums[i] = mpi_job__sum(job, *sums[i]);
+    to_ns(job->run->trace, &use->clock_error_ns, 1);
     use->is_ambiguous = mpi_job__sum(job, use->is_ambiguous) > 0;
     struct vec sizes = VEC_OF(uint32_t);
     vec__push(&sizes, &use->size);

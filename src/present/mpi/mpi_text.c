@@ -314,6 +314,28 @@ static void put_count(uint64_t count, const char *what, const struct style *styl
                         memory__format("%s %s.", count__format(count, text), what));
 }
 
+static void put_hosts(const struct mpi_use *use, const struct style *style, FILE *out)
+{
+    char error[16], count[32];
+    if (use->hosts < 2)
+        return;
+    char *repaired =
+        use->reversed ? memory__format(" %s message%s received before %s sent, and put in order.",
+                                       count__format(use->reversed, count),
+                                       use->reversed == 1 ? " was" : "s were",
+                                       use->reversed == 1 ? "it was" : "they were")
+                      : memory__text("");
+    paragraph__take(
+        style, out, "  ",
+        memory__format("%" PRIu32 " hosts: their clocks were compared over MPI, and may "
+                       "be %s apart; a shorter wait between hosts is none.%s",
+                       use->hosts, duration__format(use->clock_error_ns, error), repaired));
+    free(repaired);
+    put_count(use->reversed_left, "messages are still received before they were sent", style, out);
+    put_count(use->compared_once,
+              "ranks' clocks were compared at the start alone: they drift unseen", style, out);
+}
+
 static void put_doubts(const struct mpi_use *use, const struct style *style, FILE *out)
 {
     put_count(use->unmatched_sends, "sends have no receive in the trace", style, out);
@@ -356,6 +378,7 @@ static void put(const struct mpi_report *shown, const struct style *style, FILE 
     put_places(shown, style, out);
     if (!shown->wait)
         put_pairs(shown->use, style, out);
+    put_hosts(shown->use, style, out);
     put_doubts(shown->use, style, out);
 }
 
