@@ -40,6 +40,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +155,11 @@ static int create_trace(struct recording *recording, struct trace_writer **write
                                   "--redact-arguments: there is no random number: %s",
                                   strerror(errno));
     int code = create_somewhere(recording, &settings, writer, error);
+    if (code == 0 && recording->ranks.count > 1) {
+        char count[16];
+        snprintf(count, sizeof count, "%" PRIu32, recording->ranks.count);
+        trace_writer__meta(*writer, "ranks", count);
+    }
     if (code == 0)
         session__describe(*writer, recording->redact_arguments
                                        ? (char *[]){recording->command[0], NULL}
@@ -363,8 +369,12 @@ static int conclude(const struct recording *recording, bool expected, struct att
             : 0;
     if (code < 0)
         return code;
-    if (ranks__is_part(&recording->ranks)) {
+    if (recording->is_part) {
         ranks__complete(&recording->ranks, recording->asked_directory);
+        if (recording->tells_parts)
+            say("the ranks' parts are in %.80s on each host: heurt merge -o heurt.data DIR… makes "
+                "one trace of them",
+                recording->local);
         return 0;
     }
     if (recording->ranks.count > 1)
@@ -530,7 +540,7 @@ static int record(struct recording *recording, const struct binary *binary, int 
         return status;
     if (code < 0)
         say("%s", error.text);
-    else if (recording->and_report && !ranks__is_part(&recording->ranks))
+    else if (recording->and_report && !recording->is_part)
         report__show_summary(recording->directory, recording->report);
     return 0;
 }
@@ -552,17 +562,29 @@ static void free_recording(struct recording *recording)
     vec__free(&recording->clock_offsets);
     free(request->cache);
     free(recording->other_directory);
+    free(recording->local_directory);
     if (recording->report)
         fclose(recording->report);
 }
 
-/* Each rank of a job but the first records a part, and leaves it to that one to talk. */
+/* Each rank of a job but the first records a part, and leaves it to that one to talk. With --local
+ * all do. */
 static void take_part(struct recording *recording)
 {
     recording->ranks = recording->repeat ? (struct job_ranks){.count = 1} : ranks__of_environment();
     recording->asked_directory = recording->directory;
-    if (!ranks__is_part(&recording->ranks))
+    recording->is_part = recording->ranks.count > 1 && (recording->local || recording->ranks.rank);
+    if (!recording->is_part)
         return;
+    recording->tells_parts = recording->local && !recording->ranks.rank && !recording->quiet;
+    if (recording->local) {
+        const char *slash = strrchr(recording->directory, '/');
+        recording->local_directory = memory__format(
+            "%s/%s", recording->local, slash && slash[1] ? slash + 1 : recording->directory);
+        recording->asked_directory = recording->directory = recording->local_directory;
+        if (mkdir(recording->local, 0700) < 0 && errno != EEXIST)
+            say("%.100s cannot be made: %s", recording->local, strerror(errno));
+    }
     recording->other_directory =
         ranks__directory(&recording->ranks, recording->directory, recording->ranks.rank, false);
     recording->directory = recording->other_directory;
@@ -570,18 +592,24 @@ static void take_part(struct recording *recording)
     recording->report_path = NULL;
 }
 
-/* Clocks are compared by all ranks or none: what one alone sends over MPI, nobody would take. */
+/* Clocks are compared by all ranks or none: what one alone sends over MPI, nobody would take. Who
+ * says --local says it of all. */
 static void meet_hosts(struct recording *recording)
 {
     const struct job_ranks *ranks = &recording->ranks;
     if (ranks->count > 1 && (ranks->has_hosts || recording->clock_offsets.count))
-        recording->compares_clocks = rank_meeting__all_come(ranks, recording->asked_directory);
+        recording->compares_clocks =
+            recording->local || rank_meeting__all_come(ranks, recording->asked_directory);
 }
 
 /* Before the program runs: what could fail, fails now. 0, or the exit status. */
 static int prepare(struct recording *recording)
 {
     take_part(recording);
+    if (recording->local && !recording->is_part) {
+        say("--local is for ranks of MPI: mpirun -n 4 heurt record --local DIR PROGRAM");
+        return EXIT_USAGE;
+    }
     meet_hosts(recording);
     if (recording->report_path && !(recording->report = fopen(recording->report_path, "we"))) {
         say("cannot write the report to %s: %s", recording->report_path, strerror(errno));

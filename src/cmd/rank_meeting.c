@@ -47,7 +47,7 @@ static bool meet(const struct job_ranks *ranks, const char *directory, uint32_t 
 static void say_who_is_missing(const struct job_ranks *ranks, const char *directory, uint32_t rank)
 {
     say("rank %u of %u is not seen beside %.80s: hosts' clocks are not compared (does heurt record "
-        "all ranks? do all hosts share that directory?)",
+        "all ranks, and do all hosts share that directory? Else: --local DIR)",
         rank, ranks->count, directory);
 }
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,8 +179,17 @@ bool ranks__complete(const struct job_ranks *ranks, const char *directory)
     return done;
 }
 
-/* Whether somebody records into it still. */
-static bool is_recorded(const char *directory)
+bool ranks__is_name(const char *name, uint32_t *rank, long *job)
+{
+    int end = 0;
+    for (const char *at = name; (at = strstr(at, ".rank")); at++)
+        if (sscanf(at, ".rank%" SCNu32 "-%ld%n", rank, job, &end) == 2 && *rank <= PARTS_MOST &&
+            (!at[end] || strcmp(at + end, "~") == 0))
+            return true;
+    return false;
+}
+
+bool ranks__is_recorded(const char *directory)
 {
     char *path = memory__format("%s/" HEURT_EVENTS_FILE, directory);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -201,7 +211,7 @@ static enum part_state look(const char *complete, const char *recorded)
         return PART_COMPLETE;
     if (!is_there)
         return PART_ABSENT;
-    return is_recorded(recorded) ? PART_RECORDED : PART_LEFT;
+    return ranks__is_recorded(recorded) ? PART_RECORDED : PART_LEFT;
 }
 
 /* A recorder gives its trace the name just after it has given up the lock: it has time for that. */
@@ -255,7 +265,7 @@ void ranks__join(const struct job_ranks *ranks, const char *directory, const cha
         if (!join_rank(ranks, directory, own_directory, rank, since_ns) && !missing++)
             first = rank;
     if (missing)
-        say("%u of %u ranks %s not in %s, rank %u among them: only ranks of this host that heurt "
-            "records come together",
+        say("%u of %u ranks %s not in %s, rank %u among them: were they recorded, into a directory "
+            "that all hosts share? Else: --local DIR, heurt merge",
             missing, ranks->count, missing == 1 ? "is" : "are", own_directory, first);
 }

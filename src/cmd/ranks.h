@@ -49,6 +49,10 @@ static inline bool ranks__is_part(const struct job_ranks *ranks)
 /* Where a rank that is not 0 records, to be freed: while it does, or when it is complete. */
 char *ranks__directory(const struct job_ranks *ranks, const char *directory, uint32_t rank,
                        bool is_complete);
+/* Whether that is how the last part of such a path looks, and of which rank and job (launcher). */
+bool ranks__is_name(const char *name, uint32_t *rank, long *job);
+/* Whether somebody records into it still. */
+bool ranks__is_recorded(const char *directory);
 /* That rank's trace is complete: gives it its name. False: it could not be renamed. */
 bool ranks__complete(const struct job_ranks *ranks, const char *directory);
 /* Of rank 0, whose own trace is at own_directory: waits for the parts and joins them. Says which

@@ -111,7 +111,7 @@ static int find_clock(struct part_joining *joining, struct error *error)
         return 0;
     return error__set(error, -EXDEV,
                       "the part %s is of another host, whose clock was not compared with this "
-                      "one's: it is left beside the trace",
+                      "one's: it stays where it is",
                       joining->name);
 }
 

@@ -15,8 +15,10 @@
 #include <time.h>
 
 #define PINGS_LEAST 32
-#define PINGS_MOST 2000
-#define PINGS_NS 20000000u         /* so long at most with a host, when there were the least, */
+#define PINGS_MOST 10000
+#define PINGS_NS 20000000u      /* so long at most with a host, when there were the least, or, */
+#define BAD_PINGS_NS 200000000u /* where none was as good as */
+#define BAD_NS 20000
 #define ALL_NS 2000000000u         /* and so long with all of them */
 #define GOOD_ENOUGH_NS 4000        /* a round trip within one machine takes 1 us and more */
 #define PATIENCE_NS 30000000000ull /* with ranks that may not be recorded, which never come */
@@ -73,7 +75,8 @@ static bool is_first_of_host(int rank)
 static bool has_enough(unsigned pings, uint64_t since_ns, uint64_t least_ns)
 {
     uint64_t share_ns = ALL_NS / own.host_count;
-    uint64_t most_ns = share_ns < PINGS_NS ? share_ns : PINGS_NS;
+    uint64_t most_ns = least_ns <= BAD_NS ? PINGS_NS : BAD_PINGS_NS;
+    most_ns = share_ns < most_ns ? share_ns : most_ns;
     return pings >= PINGS_MOST ||
            (pings >= PINGS_LEAST && (least_ns <= GOOD_ENOUGH_NS || now_ns() - since_ns > most_ns));
 }

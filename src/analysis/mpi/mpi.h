@@ -62,7 +62,7 @@ const char *mpi_wait__name(unsigned wait); /* "late sender" */
 /* ns. */
 struct mpi_rank {
     uint32_t rank, process, thread; /* process: serial; thread: index of who called MPI_Init */
-    uint32_t unused;                /* 0 */
+    uint32_t is_finalized;          /* 1: it came to MPI_Finalize, else 0 */
     uint64_t life_ns, mpi_ns, work_ns, no_cpu_ns, blocked_ns;
     uint64_t waited_ns, wait_ns[MPI_WAITS];
     uint64_t calls, sent, sent_bytes, received, received_bytes, collectives;

@@ -80,6 +80,7 @@ static void add_span(const struct rank_record *record, struct mpi_rank *rank)
             begin = calls[i].leave;
         if (call == HEURT_CALL_FINALIZE)
             end = calls[i].enter;
+        rank->is_finalized |= call == HEURT_CALL_FINALIZE;
     }
     rank->span_ns = end > begin ? end - begin : 0;
     for (uint32_t i = 0; i < record->main_calls; i++)
