@@ -120,6 +120,9 @@ readers: ## the viewers that tests open exports in, from npm (they are left out 
 	@npm install --silent --no-audit --no-fund --prefix $(BUILD)/readers speedscope@1.25.0 \
 		@firefox-devtools/profiler-cli@0.10.0
 
+bench-cost: bench-prepare ## what recording costs a call, a lock, a mark, a pair of malloc and free (ONLY=heap-1)
+	@$(BUILD)/tests/bench/bench-cost $(if $(ONLY),--only $(ONLY))
+
 bench-export: bench-prepare ## how fast exports for viewers are, in what memory, of 10^7 and 10^8 events
 	@$(BUILD)/tests/bench/bench-export --most 100
 
@@ -127,11 +130,17 @@ bench-import: configure-tests ## how fast imports are, in what memory, of 10^7 e
 	@ninja -C $(BUILD) product
 	@tests/bench/imports.py $(BUILD)
 
+bench-induce: bench-prepare ## how much programs suffer from what heurt induce takes, by how they use memory (ROUNDS=5)
+	@tests/bench/induce.sh $(BUILD) $(ROUNDS)
+
 bench-kernel: bench-prepare ## what the kernel's records of switches and page faults cost
 	@$(BUILD)/tests/bench/bench-kernel
 
 bench-locks: bench-prepare ## how fast the analysis of locks is, in how much memory, of 50 million events
 	@$(BUILD)/tests/bench/bench-locks
+
+bench-memory: bench-prepare ## how fast the analysis of memory is, in how much memory, of 4 million samples and allocations
+	@$(BUILD)/tests/bench/bench-memory
 
 bench-loops: bench-prepare ## how many of the loops that take the time of programs can be marked
 	@tests/bench/loops.sh $(BUILD)

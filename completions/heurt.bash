@@ -7,6 +7,7 @@ _heurt_options() {
     gate) echo '-o --output --against --fail-if --budget --junit --width --markdown --help' ;;
     compare) echo '-o --output --table --fail-if --junit --class --width --json --csv --markdown --html --flame --help' ;;
     scale) echo '-o -q --threads --cores --repeat --output --quiet --table --width --json --csv --latex --markdown --help' ;;
+    induce) echo '-o -q --level --levels --repeat --cpus --node --bytes --directory --output --quiet --table --width --json --csv --latex --markdown --help' ;;
     stat) echo '-p -o --pid --duration --interval --output --table --width --json --csv --latex --markdown --help' ;;
     report) echo '-i --input --classes --slowest --threshold --width --key --ignore --forget --no-rules --class --coverage --audit --compare --slow --at --fast --median --from --last --to --thread --json --csv --markdown --html --fail-if --junit --help' ;;
     view) echo '-i --input --help' ;;
@@ -32,7 +33,7 @@ _heurt_options() {
 _heurt_takes_value() {
     case $1 in
     -[ofFMAipt] | --functions-from | --module | --arguments | --machine | --stack-every | --stack-bytes | --max-size | --overhead | --locks | --choose-after | --patience | --local | --clock-offset-test | --threshold | --key | --ignore | \
-        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --schedule | --balance | --threads | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html | --flame | --repeat | --table | --cores | --fail-if | --junit | --of | --counted | --pid | --duration | --interval) return 0 ;;
+        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --schedule | --balance | --threads | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html | --flame | --repeat | --table | --cores | --fail-if | --junit | --of | --counted | --pid | --duration | --interval | --level | --levels | --cpus | --node | --bytes | --directory) return 0 ;;
     esac
     return 1
 }
@@ -96,7 +97,7 @@ _heurt_value() { # the value of option $1
 _heurt() {
     COMPREPLY=()
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='record report view locks memory openmp mpi analyse merge place structure whatif tables compare gate scale stat hot dump export import check explain' verb=record from=1 program
+    local verbs='record report view locks memory openmp mpi analyse merge place structure whatif tables compare gate scale induce stat hot dump export import check explain' verb=record from=1 program
     case " $verbs " in
     *" ${COMP_WORDS[1]} "*) ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]} from=2 ;;
     esac
@@ -130,6 +131,7 @@ _heurt() {
         compopt -o filenames 2>/dev/null
         _heurt_lines < <(compgen -d -- "$word")
         ;;
+    induce) _heurt_lines < <(compgen -W 'memory cache cpu disk' -- "$word") ;;
     explain) _heurt_lines < <(compgen -W "$_heurt_words" -- "$word") ;;
     tables) _heurt_lines < <(compgen -W "$("${COMP_WORDS[0]}" tables --format csv 2>/dev/null |
         tail -n +2 | cut -d, -f1 | uniq)" -- "$word") ;;

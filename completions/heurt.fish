@@ -1,6 +1,6 @@
 # fish completion for heurt(1)
 
-set -l verbs record report view locks memory openmp mpi analyse merge place structure whatif tables compare gate scale stat hot dump export import check explain help
+set -l verbs record report view locks memory openmp mpi analyse merge place structure whatif tables compare gate scale induce stat hot dump export import check explain help
 
 # The words after heurt, its command and its options: the program and its arguments.
 function __heurt_program_words
@@ -8,7 +8,7 @@ function __heurt_program_words
     set -e words[1]
     if contains -- "$words[1]" record hot check scale stat
         set -e words[1]
-    else if contains -- "$words[1]" report view locks memory openmp mpi analyse merge place structure whatif tables compare gate dump export import explain help
+    else if contains -- "$words[1]" report view locks memory openmp mpi analyse merge place structure whatif tables compare gate induce dump export import explain help
         return
     end
     while set -q words[1]
@@ -36,7 +36,7 @@ end
 
 function __heurt_records
     __heurt_in_options
-    and not __fish_seen_subcommand_from report view locks memory openmp mpi analyse merge place structure whatif tables compare gate scale stat hot dump export import check explain help
+    and not __fish_seen_subcommand_from report view locks memory openmp mpi analyse merge place structure whatif tables compare gate scale induce stat hot dump export import check explain help
 end
 
 function __heurt_complete_program
@@ -65,6 +65,7 @@ complete -c heurt -n __fish_is_first_arg -a tables -d 'List and print the tables
 complete -c heurt -n __fish_is_first_arg -a compare -d 'Compare runs with runs'
 complete -c heurt -n __fish_is_first_arg -a gate -d 'Run a program until it is sure whether it is slower'
 complete -c heurt -n __fish_is_first_arg -a scale -d 'Run a program with more and more threads'
+complete -c heurt -n __fish_is_first_arg -a induce -d 'Run a program while a resource is taken from it'
 complete -c heurt -n __fish_is_first_arg -a stat -d 'What threads do with the CPUs, without recording'
 complete -c heurt -n __fish_is_first_arg -a hot -d 'Name the functions that a program spends its time in'
 complete -c heurt -n __fish_is_first_arg -a dump -d 'Print the recorded events'
@@ -252,6 +253,24 @@ complete -c heurt -n "$in_stat" -l json -d 'As JSON'
 complete -c heurt -n "$in_stat" -l csv -d 'As comma-separated values'
 complete -c heurt -n "$in_stat" -l latex -d 'As LaTeX'
 complete -c heurt -n "$in_stat" -l markdown -d 'As Markdown'
+
+set -l in_induce '__fish_seen_subcommand_from induce'
+complete -c heurt -n "$in_induce" -l level -x -a '25 50 75' -d 'One run with so much taken'
+complete -c heurt -n "$in_induce" -l levels -x -a '0,25,50,75' -d 'Runs at each of these'
+complete -c heurt -n "$in_induce" -l repeat -x -d 'So many rounds of all levels'
+complete -c heurt -n "$in_induce" -l cpus -x -d 'It is taken from these'
+complete -c heurt -n "$in_induce" -l node -x -d 'Of this NUMA node alone'
+complete -c heurt -n "$in_induce" -l bytes -x -a '16M 64M' -d 'Of a buffer, the cache, or the file'
+complete -c heurt -n "$in_induce" -l directory -x -a '(__fish_complete_directories)' -d 'Where the disk is written'
+complete -c heurt -n "$in_induce" -s o -l output -r -F -d 'File to write'
+complete -c heurt -n "$in_induce" -s q -l quiet -d 'Do not say how far it is'
+complete -c heurt -n "$in_induce" -l table -x -a 'sensitivity levels times' -d 'This table alone'
+complete -c heurt -n "$in_induce" -l width -x -d 'So many columns wide'
+complete -c heurt -n "$in_induce" -l json -d 'As JSON'
+complete -c heurt -n "$in_induce" -l csv -d 'As comma-separated values'
+complete -c heurt -n "$in_induce" -l latex -d 'As LaTeX'
+complete -c heurt -n "$in_induce" -l markdown -d 'As Markdown'
+complete -c heurt -n "$in_induce" -a 'memory cache cpu disk'
 
 set -l in_gate '__fish_seen_subcommand_from gate'
 complete -c heurt -n "$in_gate" -l against -x -d 'Run this in turns with the program'

@@ -2,34 +2,66 @@
 
 #include "base/memory.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define NEAR_BYTES 24 /* keys up to so long lie in the slot */
+
 struct map_slot {
-    void *key; /* NULL: free */
-    size_t key_bytes;
+    union {
+        unsigned char near[NEAR_BYTES];
+        void *far;
+    };
+    size_t key_bytes; /* and one more; 0: the slot is free */
     uint64_t hash;
     uint64_t value;
 };
 
-/* FNV-1a (Fowler, Noll, Vo), folded once more so that the low bits see the high ones. */
+/* Words at a time, each mixed in by a multiplication whose high bits come down again. */
 static uint64_t hash_of(const unsigned char *key, size_t bytes)
 {
-    uint64_t hash = 0xcbf29ce484222325ull;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ key[i]) * 0x100000001b3ull;
-    return hash ^ hash >> 32;
+    uint64_t hash = 0xcbf29ce484222325ull ^ bytes;
+    for (; bytes; key += 8) {
+        size_t some = bytes < 8 ? bytes : 8;
+        uint64_t word = 0;
+        if (some == 8)
+            memcpy(&word, key, 8);
+        else
+            memcpy(&word, key, some);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+        hash ^= hash >> 32;
+        bytes -= some;
+    }
+    return hash;
+}
+
+static const void *key_of(const struct map_slot *slot)
+{
+    return slot->key_bytes > NEAR_BYTES + 1 ? slot->far : slot->near;
+}
+
+static bool is_of(const struct map_slot *slot, const void *key, size_t bytes, uint64_t hash)
+{
+    return slot->hash == hash && slot->key_bytes == bytes + 1 &&
+           memcmp(key_of(slot), key, bytes) == 0;
 }
 
 static struct map_slot *find(const struct map *map, const void *key, size_t bytes, uint64_t hash)
 {
     size_t i = hash & (map->capacity - 1);
-    for (;; i = (i + 1) & (map->capacity - 1)) {
-        struct map_slot *slot = &map->slots[i];
-        if (!slot->key ||
-            (slot->hash == hash && slot->key_bytes == bytes && memcmp(slot->key, key, bytes) == 0))
-            return slot;
-    }
+    while (map->slots[i].key_bytes && !is_of(&map->slots[i], key, bytes, hash))
+        i = (i + 1) & (map->capacity - 1);
+    return &map->slots[i];
+}
+
+/* Where one with that hash is put that is not there yet. */
+static struct map_slot *free_slot(const struct map *map, uint64_t hash)
+{
+    size_t i = hash & (map->capacity - 1);
+    while (map->slots[i].key_bytes)
+        i = (i + 1) & (map->capacity - 1);
+    return &map->slots[i];
 }
 
 static void grow(struct map *map)
@@ -39,8 +71,8 @@ static void grow(struct map *map)
     map->slots = memory__zeroed(map->capacity, sizeof *map->slots);
     for (size_t i = 0; i < old.capacity; i++) {
         struct map_slot *slot = &old.slots[i];
-        if (slot->key)
-            *find(map, slot->key, slot->key_bytes, slot->hash) = *slot;
+        if (slot->key_bytes)
+            *free_slot(map, slot->hash) = *slot;
     }
     free(old.slots);
 }
@@ -50,7 +82,7 @@ uint64_t map__get(const struct map *map, const void *key, size_t key_bytes)
     if (!map->capacity)
         return MAP_ABSENT;
     struct map_slot *slot = find(map, key, key_bytes, hash_of(key, key_bytes));
-    return slot->key ? slot->value : MAP_ABSENT;
+    return slot->key_bytes ? slot->value : MAP_ABSENT;
 }
 
 uint64_t map__put(struct map *map, const void *key, size_t key_bytes, uint64_t value)
@@ -59,11 +91,12 @@ uint64_t map__put(struct map *map, const void *key, size_t key_bytes, uint64_t v
         grow(map);
     uint64_t hash = hash_of(key, key_bytes);
     struct map_slot *slot = find(map, key, key_bytes, hash);
-    if (slot->key)
+    if (slot->key_bytes)
         return slot->value;
-    slot->key = memory__zeroed(key_bytes + 1, 1);
-    memcpy(slot->key, key, key_bytes);
-    slot->key_bytes = key_bytes;
+    if (key_bytes > NEAR_BYTES)
+        slot->far = memory__zeroed(key_bytes, 1);
+    slot->key_bytes = key_bytes + 1;
+    memcpy((void *)key_of(slot), key, key_bytes);
     slot->hash = hash;
     slot->value = value;
     map->count++;
@@ -73,7 +106,8 @@ uint64_t map__put(struct map *map, const void *key, size_t key_bytes, uint64_t v
 void map__free(struct map *map)
 {
     for (size_t i = 0; i < map->capacity; i++)
-        free(map->slots[i].key);
+        if (map->slots[i].key_bytes > NEAR_BYTES + 1)
+            free(map->slots[i].far);
     free(map->slots);
     *map = (struct map){0};
 }

@@ -47,6 +47,42 @@ void vec__sort(struct vec *vec, int (*order)(const void *, const void *))
         qsort(vec->items, vec->count, vec->item_bytes, order);
 }
 
+/* Puts them by one byte, those of one value in the order that they had. */
+static void sort_by_byte(const uint64_t *from, uint64_t *to, size_t count, unsigned shift)
+{
+    size_t places[256] = {0}, place = 0;
+    for (size_t i = 0; i < count; i++)
+        places[from[i] >> shift & 255]++;
+    for (unsigned value = 0; value < 256; value++) {
+        size_t of_value = places[value];
+        places[value] = place;
+        place += of_value;
+    }
+    for (size_t i = 0; i < count; i++)
+        to[places[from[i] >> shift & 255]++] = from[i];
+}
+
+void vec__sort_numbers(struct vec *vec)
+{
+    uint64_t *from = vec->items, differs = 0;
+    for (size_t i = 1; i < vec->count; i++)
+        differs |= from[i] ^ from[0];
+    if (!differs)
+        return;
+    uint64_t *to = memory__resize(NULL, vec->count, sizeof *to);
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        if (!(differs >> shift & 255))
+            continue;
+        sort_by_byte(from, to, vec->count, shift);
+        uint64_t *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    free(to);
+    vec->items = from;
+    vec->capacity = vec->count;
+}
+
 void vec__trim(struct vec *vec)
 {
     if (vec->count == vec->capacity)

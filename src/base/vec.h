@@ -78,6 +78,8 @@ static inline void *vec__extend(struct vec *vec, size_t count)
 /* The items of another vec of the same type. */
 void vec__append(struct vec *vec, const struct vec *from);
 void vec__sort(struct vec *vec, int (*order)(const void *, const void *));
+/* uint64_t, by size: a pass for each byte in which they differ. */
+void vec__sort_numbers(struct vec *vec);
 void vec__trim(struct vec *vec); /* gives back the room for more */
 void vec__free(struct vec *vec); /* leaves it empty and usable */
 

@@ -8,6 +8,8 @@
 /* An object that lay at an asked address. */
 struct asked_place {
     uint64_t address; /* the one that was asked for */
+    uint64_t tick;    /* when the object was allocated, */
+    uint32_t process; /* in which (index) */
     uint32_t allocation;
 };
 
@@ -19,7 +21,7 @@ struct freed {
 struct allocations {
     const struct trace *trace;
     struct vec all;      /* struct allocation */
-    struct vec places;   /* struct asked_place, by address, then by the allocation's tick */
+    struct vec places;   /* struct asked_place, by address, process, tick */
     struct vec freed;    /* struct freed, by process, address, tick */
     struct map stack_of; /* struct caller -> place in stacks */
     struct vec stacks;   /* struct caller_stack */
@@ -36,16 +38,10 @@ struct caller_stack {
     uint32_t thread; /* serial */
 };
 
-static int by_value(const void *a, const void *b)
-{
-    return ORDER(*(const uint64_t *)a, *(const uint64_t *)b);
-}
-
 static void sort_addresses(struct vec *addresses)
 {
     size_t kept = 0;
-    if (addresses->count)
-        qsort(addresses->items, addresses->count, sizeof(uint64_t), by_value);
+    vec__sort_numbers(addresses);
     VEC_EACH (address, addresses, uint64_t)
         if (!kept || *VEC_AT(addresses, uint64_t, kept - 1) != *address)
             *VEC_AT(addresses, uint64_t, kept++) = *address;
@@ -82,6 +78,7 @@ static void take_stack(struct allocations *self, uint32_t index, const struct ev
 static void take_allocated(struct allocations *self, const struct vec *addresses, uint32_t thread,
                            const struct event *event)
 {
+    uint32_t process = trace__thread_at(self->trace, thread)->process;
     uint64_t address = event->payload[1], bytes = HEURT_ALLOCATION_BYTES(event->payload[2]);
     size_t first = first_from(addresses, address);
     uint32_t number = (uint32_t)self->all.count;
@@ -89,7 +86,7 @@ static void take_allocated(struct allocations *self, const struct vec *addresses
     if (HEURT_SITE_HOW(event->payload[0]) & HEURT_ALLOCATION_STACK)
         take_stack(self, thread, event);
     for (size_t i = first; i < addresses->count; i++) {
-        struct asked_place place = {*VEC_AT(addresses, uint64_t, i), number};
+        struct asked_place place = {*VEC_AT(addresses, uint64_t, i), event->tick, process, number};
         if (place.address - address >= bytes)
             break;
         vec__push(&self->places, &place);
@@ -159,10 +156,24 @@ static uint64_t freed_behind(const struct allocations *self, uint32_t process, u
     return freed->process == process && freed->address == address ? freed->tick : UINT64_MAX;
 }
 
+/* Most of what is freed lay at no asked address. */
+static void keep_freed(struct allocations *self)
+{
+    struct map known = {0};
+    size_t kept = 0;
+    VEC_EACH (allocation, &self->all, const struct allocation)
+        map__put(&known, &allocation->address, sizeof allocation->address, 1);
+    VEC_EACH (freed, &self->freed, const struct freed)
+        if (map__get(&known, &freed->address, sizeof freed->address) != MAP_ABSENT)
+            *VEC_AT(&self->freed, struct freed, kept++) = *freed;
+    self->freed.count = kept;
+    map__free(&known);
+}
+
 static void end_lives(struct allocations *self)
 {
-    if (self->freed.count)
-        qsort(self->freed.items, self->freed.count, sizeof(struct freed), by_place);
+    keep_freed(self);
+    vec__sort(&self->freed, by_place);
     VEC_EACH (allocation, &self->all, struct allocation) {
         uint32_t process = trace__thread_at(self->trace, allocation->thread)->process;
         allocation->freed_tick = freed_behind(self, process, allocation->address, allocation->tick);
@@ -173,8 +184,10 @@ static void end_lives(struct allocations *self)
 static int by_address(const void *a, const void *b)
 {
     const struct asked_place *left = a, *right = b;
-    return left->address != right->address ? ORDER(left->address, right->address)
-                                           : ORDER(left->allocation, right->allocation);
+    return ORDER(left->address, right->address)
+               ?: ORDER(left->process, right->process)
+               ?: ORDER(left->tick, right->tick)
+               ?: ORDER(left->allocation, right->allocation);
 }
 
 struct allocations *allocations__find(const struct trace *trace, struct vec *addresses)
@@ -189,8 +202,7 @@ struct allocations *allocations__find(const struct trace *trace, struct vec *add
     for (uint32_t i = 0; addresses->count && i < trace__threads(trace)->count; i++)
         take_thread(self, addresses, i);
     end_lives(self);
-    if (self->places.count)
-        qsort(self->places.items, self->places.count, sizeof(struct asked_place), by_address);
+    vec__sort(&self->places, by_address);
     return self;
 }
 
@@ -208,17 +220,12 @@ void allocations__free(struct allocations *self)
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static size_t first_place(const struct allocations *self, uint64_t address)
+static bool is_behind(const struct asked_place *place, const struct asked_place *asked)
 {
-    size_t low = 0, high = self->places.count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (VEC_AT(&self->places, struct asked_place, middle)->address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    if (place->address != asked->address)
+        return place->address > asked->address;
+    return place->process != asked->process ? place->process > asked->process
+                                            : place->tick > asked->tick;
 }
 
 /* The one of that process that was allocated last: a smaller one may lie in one that is larger, and
@@ -226,19 +233,18 @@ static size_t first_place(const struct allocations *self, uint64_t address)
 static const struct allocation *lying_at(const struct allocations *self, uint32_t process,
                                          uint64_t address, uint64_t tick)
 {
-    const struct allocation *found = NULL;
-    for (size_t i = first_place(self, address); i < self->places.count; i++) {
+    const struct asked_place asked = {address, tick, process, 0};
+    size_t i = VEC_FIRST(place, &self->places, struct asked_place, is_behind(place, &asked));
+    while (i-- > 0) {
         const struct asked_place *place = VEC_AT(&self->places, struct asked_place, i);
         const struct allocation *allocation =
             VEC_AT(&self->all, struct allocation, place->allocation);
-        if (place->address != address)
+        if (place->address != address || place->process != process)
             break;
-        if (trace__thread_at(self->trace, allocation->thread)->process == process &&
-            allocation->tick <= tick && allocation->freed_tick > tick &&
-            (!found || allocation->tick > found->tick))
-            found = allocation;
+        if (allocation->freed_tick > tick)
+            return allocation;
     }
-    return found;
+    return NULL;
 }
 
 const struct allocation *allocations__at(const struct allocations *self, size_t process,

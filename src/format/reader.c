@@ -319,9 +319,10 @@ uint64_t trace__ns(const struct trace *trace, uint64_t ticks)
 {
     if (trace->session.clock == HEURT_CLOCK_MONOTONIC || trace->last.tick == trace->first.tick)
         return ticks;
-    unsigned __int128 ns = (unsigned __int128)ticks *
-                           (trace->last.monotonic_ns - trace->first.monotonic_ns) /
-                           (trace->last.tick - trace->first.tick);
+    uint64_t in_ticks = trace->last.tick - trace->first.tick;
+    unsigned __int128 product =
+        (unsigned __int128)ticks * (trace->last.monotonic_ns - trace->first.monotonic_ns);
+    unsigned __int128 ns = product >> 64 ? product / in_ticks : (uint64_t)product / in_ticks;
     return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
 }
 
@@ -330,19 +331,18 @@ uint64_t trace__since_start_ns(const struct trace *trace, uint64_t tick)
     return tick > trace->zero_tick ? trace__ns(trace, tick - trace->zero_tick) : 0;
 }
 
+/* The least whose trace__ns is not less. */
 uint64_t trace__ticks(const struct trace *trace, uint64_t ns)
 {
-    uint64_t least = 0, most = INT64_MAX;
-    if (trace__ns(trace, most) < ns)
-        return UINT64_MAX;
-    while (least < most) {
-        uint64_t middle = least + (most - least) / 2;
-        if (trace__ns(trace, middle) < ns)
-            least = middle + 1;
-        else
-            most = middle;
-    }
-    return least;
+    uint64_t in_ticks = trace->last.tick - trace->first.tick;
+    uint64_t in_ns = trace->last.monotonic_ns - trace->first.monotonic_ns;
+    if (trace->session.clock == HEURT_CLOCK_MONOTONIC || in_ticks == 0)
+        return ns > INT64_MAX ? UINT64_MAX : ns;
+    if (in_ns == 0)
+        return ns ? UINT64_MAX : 0;
+    unsigned __int128 product = (unsigned __int128)ns * in_ticks + in_ns - 1;
+    unsigned __int128 ticks = product >> 64 ? product / in_ns : (uint64_t)product / in_ns;
+    return ticks > INT64_MAX ? UINT64_MAX : (uint64_t)ticks;
 }
 
 uint64_t trace__tick(const struct trace *trace, uint64_t since_start_ns)

@@ -80,57 +80,93 @@ static int by_line(const void *a, const void *b)
     return left->thread < right->thread ? -1 : left->thread > right->thread;
 }
 
-static struct vec samples_at_memory(const struct trace *trace)
+/* What samples tell of a line, whoever's they are. */
+struct line_use {
+    uint32_t thread; /* the first that was there */
+    bool is_of_several, is_written, is_spun;
+};
+
+struct line_key {
+    uint64_t pid, line;
+};
+
+/* Who spins waits for somebody, who need not have been seen. */
+static bool is_shared(const struct line_use *use)
+{
+    return (use->is_of_several && use->is_written) || use->is_spun;
+}
+
+static void line_use__add(struct line_use *use, const struct line_sample *at)
+{
+    use->is_of_several |= at->thread != use->thread;
+    use->is_spun |= at->sample->access == HEURT_ACCESS_SPIN;
+    use->is_written |= sample__writes(at->sample);
+}
+
+struct finding_lines {
+    struct vec all;  /* struct line_sample: at memory */
+    struct vec line; /* uint32_t: of each of them, its place in uses */
+    struct vec uses; /* struct line_use */
+    struct map known;
+};
+
+static void look_at(struct finding_lines *self, const struct line_sample *at)
+{
+    struct line_key key = {at->sample->pid, line_of(at->address)};
+    uint32_t line = (uint32_t)map__put(&self->known, &key, sizeof key, self->uses.count);
+    if (line == self->uses.count)
+        vec__push(&self->uses, &(struct line_use){.thread = at->thread});
+    line_use__add(VEC_AT(&self->uses, struct line_use, line), at);
+    vec__push(&self->all, at);
+    vec__push(&self->line, &line);
+}
+
+/* Those at lines that are shared, a line's side by side. */
+static struct vec shared_samples(struct finding_lines *self)
 {
     struct vec found = VEC_OF(struct line_sample);
+    for (size_t i = 0; i < self->all.count; i++)
+        if (is_shared(VEC_AT(&self->uses, struct line_use, *VEC_AT(&self->line, uint32_t, i))))
+            vec__push(&found, VEC_AT(&self->all, struct line_sample, i));
+    vec__sort(&found, by_line);
+    return found;
+}
+
+static struct vec shared_samples_of(const struct trace *trace)
+{
+    struct finding_lines self = {
+        VEC_OF(struct line_sample), VEC_OF(uint32_t), VEC_OF(struct line_use), {0}};
     struct sample_threads *threads = sample_threads__new(trace);
     VEC_EACH (sample, trace__samples(trace), const struct heurt_sample) {
         struct line_sample at = {sample, UINT32_MAX, sample->address};
         if (sample->address && sample->access != HEURT_ACCESS_NONE)
             at.thread = sample_threads__of(threads, sample);
         if (at.thread != UINT32_MAX)
-            vec__push(&found, &at);
+            look_at(&self, &at);
     }
+    struct vec found = shared_samples(&self);
     sample_threads__free(threads);
-    if (found.count)
-        qsort(found.items, found.count, sizeof(struct line_sample), by_line);
+    vec__free(&self.all);
+    vec__free(&self.line);
+    vec__free(&self.uses);
+    map__free(&self.known);
     return found;
-}
-
-/* Who spins waits for somebody, who need not have been seen. */
-static bool is_shared(const struct line_sample *samples, size_t count)
-{
-    bool several = false, written = false, spun = false;
-    for (size_t i = 0; i < count; i++) {
-        several |= samples[i].thread != samples[0].thread;
-        spun |= samples[i].sample->access == HEURT_ACCESS_SPIN;
-        written |= samples[i].sample->access != HEURT_ACCESS_READ &&
-                   samples[i].sample->access != HEURT_ACCESS_SPIN;
-    }
-    return (several && written) || spun;
 }
 
 struct sampled_lines sampled_lines__find(const struct trace *trace)
 {
-    struct sampled_lines found = {VEC_OF(struct sampled_line), VEC_OF(struct line_sample)};
-    struct vec all = samples_at_memory(trace);
-    const struct line_sample *samples = all.items;
-    for (size_t i = 0, next; i < all.count; i = next) {
-        for (next = i + 1; next < all.count; next++)
+    struct sampled_lines found = {VEC_OF(struct sampled_line), shared_samples_of(trace)};
+    const struct line_sample *samples = found.samples.items;
+    for (size_t i = 0, next; i < found.samples.count; i = next) {
+        for (next = i + 1; next < found.samples.count; next++)
             if (samples[next].sample->pid != samples[i].sample->pid ||
                 line_of(samples[next].address) != line_of(samples[i].address))
                 break;
-        if (!is_shared(samples + i, next - i))
-            continue;
         const struct trace_thread *thread =
             VEC_AT(trace__threads(trace), struct trace_thread, samples[i].thread);
-        struct sampled_line line = {thread->process, line_of(samples[i].address),
-                                    found.samples.count, next - i};
+        struct sampled_line line = {thread->process, line_of(samples[i].address), i, next - i};
         vec__push(&found.lines, &line);
-        for (size_t k = i; k < next; k++)
-            vec__push(&found.samples, &samples[k]);
     }
-    vec__free(&all);
     return found;
 }
 

@@ -1,8 +1,8 @@
 /* sampled_lines.h: cache lines that samples of several threads found in use, one of them writing,
  * and such that a thread spins at.
  *
- * In goes a trace, out come its samples at such lines. It costs sorting the samples. It stands on
- * reader.h. */
+ * In goes a trace, out come its samples at such lines. It costs a look-up a sample, and sorting
+ * those that are at such lines. It stands on reader.h. */
 #ifndef HEURT_FORMAT_SAMPLED_LINES_H
 #define HEURT_FORMAT_SAMPLED_LINES_H
 

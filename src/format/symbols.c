@@ -6,6 +6,7 @@
  *       "addresses": [[process, address, frame], …],
  *       "variables": [[process, address, frame], …],
  *       "sleeps": [[process, address, asks], …],
+ *       "retries": [[process, address, exchange, is_static], …],
  *       "fields": [[process, instruction, name, type, field, size, offset, is_guess], …],
  *       "made": [[process, address, type, size, [[offset, bytes, path], …]], …],
  *       "stacks": [[thread, tick, [address, …]], …],
@@ -68,8 +69,10 @@ struct symbols {
     struct vec addresses; /* struct named_address */
     struct vec variables; /* struct named_address */
     struct vec sleeps;    /* struct sleep_site */
-    struct vec stacks;    /* struct stack */
-    struct vec warnings;  /* const char * (of texts) */
+    struct map retry_index;
+    struct vec retries;  /* struct retry_site */
+    struct vec stacks;   /* struct stack */
+    struct vec warnings; /* const char * (of texts) */
     struct symbol_fields memory;
 };
 
@@ -111,6 +114,7 @@ struct symbols *symbols__new(void)
     symbols->addresses = VEC_OF(struct named_address);
     symbols->variables = VEC_OF(struct named_address);
     symbols->sleeps = VEC_OF(struct sleep_site);
+    symbols->retries = VEC_OF(struct retry_site);
     symbols->stacks = VEC_OF(struct stack);
     symbols->warnings = VEC_OF(const char *);
     symbols->memory = symbol_fields__new();
@@ -132,6 +136,7 @@ void symbols__free(struct symbols *symbols)
     map__free(&symbols->address_index);
     map__free(&symbols->variable_index);
     map__free(&symbols->sleep_index);
+    map__free(&symbols->retry_index);
     map__free(&symbols->stack_index);
     map__free(&symbols->warning_index);
     vec__free(&symbols->texts);
@@ -139,6 +144,7 @@ void symbols__free(struct symbols *symbols)
     vec__free(&symbols->addresses);
     vec__free(&symbols->variables);
     vec__free(&symbols->sleeps);
+    vec__free(&symbols->retries);
     vec__free(&symbols->stacks);
     vec__free(&symbols->warnings);
     symbol_fields__free(&symbols->memory);
@@ -319,6 +325,21 @@ size_t symbols__sleeps(const struct symbols *symbols, const struct sleep_site **
     return symbols->sleeps.count;
 }
 
+void symbols__put_retry(struct symbols *symbols, const struct retry_site *site)
+{
+    uint64_t key[] = {site->process, site->address}, next = symbols->retries.count;
+    if (map__put(&symbols->retry_index, key, sizeof key, next) == next)
+        vec__push(&symbols->retries, site);
+}
+
+const struct retry_site *symbols__retry(const struct symbols *symbols, uint32_t process,
+                                        uint64_t address)
+{
+    uint64_t key[] = {process, address};
+    uint64_t index = symbols ? map__get(&symbols->retry_index, key, sizeof key) : MAP_ABSENT;
+    return index == MAP_ABSENT ? NULL : VEC_AT(&symbols->retries, struct retry_site, index);
+}
+
 void symbols__put_field(struct symbols *symbols, uint32_t process, uint64_t instruction,
                         const struct symbol_field *field)
 {
@@ -407,6 +428,7 @@ static struct json_object *to_json(const struct symbols *symbols)
     struct json_object *root = json_object_new_object();
     struct json_object *frames = json_object_new_array();
     struct json_object *stacks = json_object_new_array(), *sleeps = json_object_new_array();
+    struct json_object *retries = json_object_new_array();
     VEC_EACH (frame, &symbols->frames, struct symbol_frame *) {
         const struct frame_key *key = &(*frame)->key;
         add_row(frames,
@@ -419,12 +441,16 @@ static struct json_object *to_json(const struct symbols *symbols)
                 stack->count);
     VEC_EACH (site, &symbols->sleeps, struct sleep_site)
         add_row(sleeps, (uint64_t[]){site->process, site->address, site->asks}, 3);
+    VEC_EACH (site, &symbols->retries, struct retry_site)
+        add_row(retries,
+                (uint64_t[]){site->process, site->address, site->exchange, site->is_static}, 4);
     json_object_object_add(root, "schema", json_object_new_string(SCHEMA));
     json_object_object_add(root, "texts", texts_to_json(&symbols->texts));
     json_object_object_add(root, "frames", frames);
     json_object_object_add(root, "addresses", addresses_to_json(&symbols->addresses));
     json_object_object_add(root, "variables", addresses_to_json(&symbols->variables));
     json_object_object_add(root, "sleeps", sleeps);
+    json_object_object_add(root, "retries", retries);
     symbol_fields__to_json(&symbols->memory, root);
     json_object_object_add(root, "stacks", stacks);
     json_object_object_add(root, "warnings", texts_to_json(&symbols->warnings));
@@ -571,6 +597,15 @@ static bool load_stack(struct symbols *symbols, struct json_object *row)
     return good;
 }
 
+static bool load_retry(struct symbols *symbols, struct json_object *row)
+{
+    uint64_t fields[4];
+    if (!read_row(row, fields, 4) || fields[0] > UINT32_MAX || fields[3] > 1)
+        return false;
+    symbols__put_retry(symbols, &(struct retry_site){fields[0], fields[1], fields[2], fields[3]});
+    return true;
+}
+
 static bool load_sleep(struct symbols *symbols, struct json_object *row)
 {
     uint64_t fields[3];
@@ -655,6 +690,7 @@ int symbols__load_memory(const char *text, size_t bytes, struct symbols **result
                 load_table(symbols, root, "addresses", load_address) &&
                 load_later(symbols, root, "variables", load_variable) &&
                 load_later(symbols, root, "sleeps", load_sleep) &&
+                load_later(symbols, root, "retries", load_retry) &&
                 load_later(symbols, root, "fields", load_field) &&
                 load_later(symbols, root, "made", load_made) &&
                 load_table(symbols, root, "stacks", load_stack) &&

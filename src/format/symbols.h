@@ -78,6 +78,17 @@ void symbols__put_sleep(struct symbols *symbols, uint32_t process, uint64_t addr
 bool symbols__sleep_asks(const struct symbols *symbols, uint32_t process, uint64_t address);
 size_t symbols__sleeps(const struct symbols *symbols, const struct sleep_site **sites);
 
+/* A sampled instruction in a loop that tries again when its compare-and-swap failed. */
+struct retry_site {
+    uint64_t process, address;
+    uint64_t exchange;  /* where that is */
+    uint64_t is_static; /* 1: what it exchanges is always the same variable */
+};
+void symbols__put_retry(struct symbols *symbols, const struct retry_site *site);
+/* NULL: it is in no such loop. */
+const struct retry_site *symbols__retry(const struct symbols *symbols, uint32_t process,
+                                        uint64_t address);
+
 /* What an instruction accesses, as the source names it. */
 struct symbol_field {
     const char *name;  /* to be shown: "lreg_args.SXY", "counts[]", "local variable sum of work" */

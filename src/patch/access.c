@@ -586,12 +586,22 @@ static bool is_asked_of_errno(const struct code_accesses *self, uint64_t offset)
 }
 
 /* Calls that let who asks look at what others change. */
-static bool is_look(struct code_accesses *self, uint64_t target)
+enum lock_look { LOOK_NONE, LOOK_TAKES, LOOK_GIVES_BACK, LOOK_AT_CLOCK };
+
+static enum lock_look look_of(struct code_accesses *self, uint64_t target)
 {
-    static const char *const looks[] = {
-        "pthread_mutex_lock",    "pthread_mutex_trylock", "pthread_mutex_unlock",
-        "pthread_rwlock_rdlock", "pthread_rwlock_unlock", "pthread_spin_lock",
-        "pthread_spin_unlock",   "clock_gettime",         "_ZNSt6chrono3_V212steady_clock3nowEv"};
+    static const struct {
+        const char *name;
+        enum lock_look look;
+    } looks[] = {{"pthread_mutex_lock", LOOK_TAKES},
+                 {"pthread_mutex_trylock", LOOK_TAKES},
+                 {"pthread_rwlock_rdlock", LOOK_TAKES},
+                 {"pthread_spin_lock", LOOK_TAKES},
+                 {"pthread_mutex_unlock", LOOK_GIVES_BACK},
+                 {"pthread_rwlock_unlock", LOOK_GIVES_BACK},
+                 {"pthread_spin_unlock", LOOK_GIVES_BACK},
+                 {"clock_gettime", LOOK_AT_CLOCK},
+                 {"_ZNSt6chrono3_V212steady_clock3nowEv", LOOK_AT_CLOCK}};
     struct error error;
     uint64_t address;
     if (!self->file && !self->is_no_file &&
@@ -601,9 +611,9 @@ static bool is_look(struct code_accesses *self, uint64_t target)
                            ? linkage__name(self->file, address)
                            : NULL;
     for (size_t i = 0; name && i < sizeof looks / sizeof *looks; i++)
-        if (strcmp(name, looks[i]) == 0)
-            return true;
-    return false;
+        if (strcmp(name, looks[i].name) == 0)
+            return looks[i].look;
+    return LOOK_NONE;
 }
 
 /* The instructions from a loop's first to its branch back. What leaves the loop, or what nobody
@@ -688,32 +698,81 @@ static bool body__read(struct body *body, const struct code_accesses *self,
     return true;
 }
 
+/* Computes: what nobody does who only looks. */
+static bool is_work(const struct instruction *instruction)
+{
+    return !memory_of(instruction) && !instruction__may_spin(instruction, NULL);
+}
+
+static bool is_call(const struct instruction *instruction)
+{
+    return instruction->branch == BRANCH_CALL || instruction->branch == BRANCH_CALL_INDIRECT;
+}
+
+/* A loop within it, from there to a branch back, that calls nothing and reads nothing that others
+ * could change, but computes. One that only counts, or pauses, waits. */
+static bool is_work_in_loop(const struct body *body, size_t from, size_t to)
+{
+    bool works = false;
+    for (size_t i = from; i <= to; i++) {
+        const ZydisDecodedOperand *memory = memory_of(body_at(body, i));
+        if (is_call(body_at(body, i)) || (memory && !is_of_stack(memory)))
+            return false;
+        works |= is_work(body_at(body, i));
+    }
+    return works;
+}
+
+static bool works_in_loop(const struct body *body)
+{
+    for (size_t i = 0; i + 1 < body->instructions.count; i++) {
+        size_t target = target_of(body, i);
+        if (body->is_reached[i] && body->leads_back[i] && target <= i &&
+            is_work_in_loop(body, target, i))
+            return true;
+    }
+    return false;
+}
+
 enum loop_body { BODY_WORKS, BODY_SLEEPS, BODY_ASKS };
 
 static enum loop_body judge(struct code_accesses *self, const struct body *body,
                             uint64_t returns_to)
 {
     enum loop_body judged = BODY_SLEEPS;
+    enum lock_look first = LOOK_NONE, after_sleep = LOOK_NONE, look;
+    bool has_slept = false;
     uint64_t of_errno = 0;
     for (size_t i = 0; i < body->instructions.count; i++) {
         const struct instruction *instruction = body_at(body, i);
         const ZydisDecodedOperand *memory = memory_of(instruction);
-        bool is_call =
-            instruction->branch == BRANCH_CALL || instruction->branch == BRANCH_CALL_INDIRECT;
+        bool calls = is_call(instruction);
         if (!body->is_reached[i] || !body->leads_back[i])
             continue;
-        if (is_call && is_asked_of_errno(self, instruction->end))
+        if (calls && is_asked_of_errno(self, instruction->end))
             of_errno = instruction->end;
-        else if (is_call && instruction->end != returns_to &&
-                 (instruction->branch != BRANCH_CALL || !is_look(self, instruction->target)))
-            return BODY_WORKS;
-        if (is_call || !memory || is_of_stack(memory) || instruction->address == of_errno)
+        else if (calls && instruction->end == returns_to)
+            has_slept = true;
+        else if (calls) {
+            look =
+                instruction->branch == BRANCH_CALL ? look_of(self, instruction->target) : LOOK_NONE;
+            if (look == LOOK_NONE)
+                return BODY_WORKS;
+            if (look != LOOK_AT_CLOCK && has_slept)
+                after_sleep = after_sleep ?: look;
+            else if (look != LOOK_AT_CLOCK)
+                first = first ?: look;
+        }
+        if (calls || !memory || is_of_stack(memory) || instruction->address == of_errno)
             continue;
         if (kind_of(instruction, memory) != ACCESS_READ)
             return BODY_WORKS;
         judged = BODY_ASKS;
     }
-    return judged;
+    /* Who has the lock while it sleeps lets nobody change what it could look at. */
+    if ((after_sleep ?: first) == LOOK_GIVES_BACK)
+        return BODY_WORKS;
+    return judged == BODY_ASKS && works_in_loop(body) ? BODY_WORKS : judged;
 }
 
 static enum loop_body body_of(struct code_accesses *self, const struct code_region *loop,

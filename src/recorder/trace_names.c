@@ -3,6 +3,7 @@
 #include "patch/access.h"
 #include "recorder/cache.h"
 #include "recorder/memory_names.h"
+#include "recorder/retry_sites.h"
 #include "symbol/resolve.h"
 
 #include <stdlib.h>
@@ -68,6 +69,7 @@ int trace_names__find(const struct trace *trace, struct symbols **symbols, struc
     free(cache);
     if (code == 0) {
         find_asking_sleeps(trace, *symbols);
+        retry_sites__find(trace, *symbols);
         memory_names__find(trace, *symbols, false);
     }
     return code;

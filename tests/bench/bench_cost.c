@@ -36,15 +36,18 @@ static const char *const figure_titles[FIGURES] = {"steady", "buffers included"}
 struct measured {
     const char *name, *title;
     const char *what, *threads; /* cost_probe's arguments */
+    bool is_sampled;            /* few of the operations are events */
 };
 
 static const struct measured cases[] = {
-    {"function-1", "patched function, enter and exit", "function", "1"},
-    {"function-2", "the same, 2 threads", "function", "2"},
-    {"stack-1", "the same with arguments on the stack", "stack", "1"},
-    {"lock-1", "mutex, lock and unlock, nobody waits", "lock", "1"},
-    {"lock-2", "the same, 2 threads, a mutex each", "lock", "2"},
-    {"marker-1", "heurt_begin and heurt_end", "marker", "1"},
+    {"function-1", "patched function, enter and exit", "function", "1", false},
+    {"function-2", "the same, 2 threads", "function", "2", false},
+    {"stack-1", "the same with arguments on the stack", "stack", "1", false},
+    {"lock-1", "mutex, lock and unlock, nobody waits", "lock", "1", false},
+    {"lock-2", "the same, 2 threads, a mutex each", "lock", "2", false},
+    {"marker-1", "heurt_begin and heurt_end", "marker", "1", false},
+    {"heap-1", "malloc of 64 bytes and free", "heap", "1", true},
+    {"heap-2", "the same, 2 threads", "heap", "2", true},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
@@ -61,6 +64,7 @@ struct cost {
 
 struct options {
     const char *heurt, *probe, *parent;
+    const char *only;
     size_t runs;
     bool json;
 };
@@ -101,12 +105,14 @@ static int read_run(const char *text, struct run *run, enum mode mode, struct er
 }
 
 /* A trace without what was to be measured would look cheap: that fails. */
-static int weigh(const struct options *options, const struct scratch *scratch, struct run *run,
-                 enum mode mode, struct error *error)
+static int weigh(const struct options *options, const struct scratch *scratch,
+                 const struct measured *measured, struct run *run, enum mode mode,
+                 struct error *error)
 {
     struct recording recording;
     int code = recording__weigh(options->heurt, scratch->trace, scratch->log, &recording, error);
-    if (code == 0 && (recording.events < 1e6 || recording.lost > 0))
+    double least = measured->is_sampled ? 1e3 : 1e6;
+    if (code == 0 && (recording.events < least || recording.lost > 0))
         code = error__set(error, -EPROTO, "%.0f events were recorded and %.0f were lost",
                           recording.events, recording.lost);
     run->event_bytes[mode] = recording.bytes / recording.events;
@@ -128,7 +134,7 @@ static int measure(const struct options *options, const struct scratch *scratch,
         code = read_run(text, run, mode, error);
     free(text);
     if (code == 0 && mode != PLAIN)
-        code = weigh(options, scratch, run, mode, error);
+        code = weigh(options, scratch, measured, run, mode, error);
     return code;
 }
 
@@ -212,8 +218,38 @@ static void print_row(const char *title, const struct cost *cost)
            cost->ratio[STACKS]);
 }
 
+/* Memory that is tracked: the pair at most twice as long, and 25 ns longer. */
+static void print_heap_bar(const struct run *runs, size_t count)
+{
+    struct cost cost = cost__of(runs, count, STEADY);
+    double ratio = cost.recorded_ns[STACKS] / cost.plain_ns, added = cost.added_ns[STACKS];
+    printf("  with tracking %.2f times the plain pair, %.1f ns added; bar 2.00, 25 ns: %s\n", ratio,
+           added, ratio <= 2 && added <= 25 ? "met" : "missed");
+}
+
+static void print_processor(void)
+{
+    char line[256];
+    FILE *in = fopen("/proc/cpuinfo", "re");
+    while (in && fgets(line, sizeof line, in)) {
+        const char *name = strchr(line, ':');
+        if (strncmp(line, "model name", 10) == 0 && name) {
+            printf("%s", name + 2);
+            break;
+        }
+    }
+    if (in)
+        fclose(in);
+}
+
+static bool is_wanted(const struct options *options, size_t i)
+{
+    return !options->only || strcmp(options->only, cases[i].name) == 0;
+}
+
 static void print_table(struct run (*runs)[RUNS_MOST], const struct options *options)
 {
+    print_processor();
     printf("ns an operation, medians of %zu runs; ratio: added time over that of two rdtsc\n\n",
            options->runs);
     printf("  %-18s %8s %8s %26s %26s\n", "", "2 rdtsc", "plain", "recorded, no call stacks",
@@ -221,6 +257,8 @@ static void print_table(struct run (*runs)[RUNS_MOST], const struct options *opt
     printf("  %-18s %8s %8s %8s %8s %7s %8s %8s %7s\n", "", "", "", "ns", "added", "ratio", "ns",
            "added", "ratio");
     for (size_t i = 0; i < CASES; i++) {
+        if (!is_wanted(options, i))
+            continue;
         printf("%s; without it %.2f; bytes an event %.2f, with call stacks %.2f\n", cases[i].title,
                cost__of(runs[i], options->runs, STEADY).without_ns,
                event_bytes(runs[i], options->runs, RECORDED),
@@ -231,6 +269,8 @@ static void print_table(struct run (*runs)[RUNS_MOST], const struct options *opt
         }
         if (has_bias(runs[i]))
             print_bias(runs[i], options->runs);
+        if (cases[i].is_sampled)
+            print_heap_bar(runs[i], options->runs);
     }
 }
 
@@ -247,20 +287,25 @@ static void print_cost(const char *name, const struct cost *cost)
 
 static void print_json(struct run (*runs)[RUNS_MOST], const struct options *options)
 {
+    const char *separator = "";
     printf("{\"schema\": \"heurt.bench-cost/1\", \"runs\": %zu, \"cases\": [\n", options->runs);
     for (size_t i = 0; i < CASES; i++) {
+        if (!is_wanted(options, i))
+            continue;
         struct cost steady = cost__of(runs[i], options->runs, STEADY);
         struct cost buffers = cost__of(runs[i], options->runs, BUFFERS);
-        printf("    {\"name\": \"%s\", \"threads\": %s,\n", cases[i].name, cases[i].threads);
+        printf("%s    {\"name\": \"%s\", \"threads\": %s,\n", separator, cases[i].name,
+               cases[i].threads);
         print_cost("steady", &steady);
         print_cost("buffers", &buffers);
         if (has_bias(runs[i]))
             print_bias_json(runs[i], options->runs);
-        printf("      \"event_bytes\": %.3f, \"stacks_event_bytes\": %.3f}%s\n",
+        printf("      \"event_bytes\": %.3f, \"stacks_event_bytes\": %.3f}",
                event_bytes(runs[i], options->runs, RECORDED),
-               event_bytes(runs[i], options->runs, STACKS), i + 1 < CASES ? "," : "");
+               event_bytes(runs[i], options->runs, STACKS));
+        separator = ",\n";
     }
-    printf("]}\n");
+    printf("\n]}\n");
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -271,7 +316,7 @@ static int run_all(const struct options *options, const struct scratch *scratch,
     static struct run runs[CASES][RUNS_MOST];
     for (size_t run = 0; run < options->runs; run++) {
         for (size_t i = 0; i < CASES; i++) {
-            for (int mode = 0; mode < MODES; mode++) {
+            for (int mode = 0; mode < MODES && is_wanted(options, i); mode++) {
                 int code =
                     measure(options, scratch, &cases[i], (enum mode)mode, &runs[i][run], error);
                 if (code != 0)
@@ -286,12 +331,18 @@ static int run_all(const struct options *options, const struct scratch *scratch,
     return 0;
 }
 
+static const char *case_name(size_t index)
+{
+    return index < CASES ? cases[index].name : NULL;
+}
+
 int main(int argc, char **argv)
 {
     struct options options = {.heurt = BENCH_HEURT, .probe = BENCH_PROBE, .runs = 7};
     const struct bench_option table[] = {
         {"runs", "N", .number = &options.runs, .least = RUNS_LEAST, .most = RUNS_MOST},
         {"json", .flag = &options.json},
+        {"only", "NAME", .text = &options.only, .choice = case_name},
         {"on", "DIR", .text = &options.parent},
         {"command", "HEURT", .text = &options.heurt},
         {"probe", "FILE", .text = &options.probe},

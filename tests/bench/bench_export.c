@@ -14,6 +14,7 @@
 #include "child.h"
 #include "format/pack.h"
 #include "format/writer.h"
+#include "measured_run.h"
 #include "options.h"
 #include "recording.h"
 
@@ -161,20 +162,6 @@ struct measured {
     double cpu_s, memory_mb, bytes;
 };
 
-static double anonymous_kb(pid_t process)
-{
-    char path[64], line[256];
-    double kb = 0;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)process);
-    FILE *in = fopen(path, "re");
-    while (in && fgets(line, sizeof line, in))
-        if (sscanf(line, "RssAnon: %lf", &kb) == 1)
-            break;
-    if (in)
-        fclose(in);
-    return kb;
-}
-
 static double seconds(struct timeval time)
 {
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
@@ -212,7 +199,7 @@ static int measure(const struct scratch *scratch, const char *format, struct mea
     }
     *measured = (struct measured){0};
     while (process > 0 && wait4(process, &status, WNOHANG, &used) == 0) {
-        measured->memory_mb = fmax(measured->memory_mb, anonymous_kb(process) / 1024);
+        measured->memory_mb = fmax(measured->memory_mb, process__anonymous_kb(process) / 1024);
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
     }
     measured->bytes = length_of(file);

@@ -15,6 +15,7 @@
 #include "child.h"
 #include "format/pack.h"
 #include "format/writer.h"
+#include "measured_run.h"
 #include "options.h"
 #include "recording.h"
 #include "statistics.h"
@@ -243,21 +244,6 @@ _Noreturn static void analyse_and_tell(const char *directory, int pipe)
     _exit(0);
 }
 
-/* Anonymous memory that the process has now; 0 when it cannot be told. */
-static double anonymous_kb(pid_t process)
-{
-    char path[64], line[256];
-    double kb = 0;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)process);
-    FILE *in = fopen(path, "re");
-    while (in && fgets(line, sizeof line, in))
-        if (sscanf(line, "RssAnon: %lf", &kb) == 1)
-            break;
-    if (in)
-        fclose(in);
-    return kb;
-}
-
 static int measure(const char *directory, struct outcome *outcome, double *memory_kb,
                    struct error *error)
 {
@@ -271,7 +257,7 @@ static int measure(const char *directory, struct outcome *outcome, double *memor
     close(ends[1]);
     *memory_kb = 0;
     while (process > 0 && waitpid(process, &status, WNOHANG) == 0) {
-        *memory_kb = fmax(*memory_kb, anonymous_kb(process));
+        *memory_kb = fmax(*memory_kb, process__anonymous_kb(process));
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     bool told = process > 0 && read(ends[0], outcome, sizeof *outcome) == sizeof *outcome;

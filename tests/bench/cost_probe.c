@@ -1,6 +1,6 @@
 /* cost_probe.c: a program that measures what its own calls cost, for bench-cost.
  *
- *     cost_probe WHAT [THREADS] [GROUPS]      WHAT: function, stack, lock, marker, nothing
+ *     cost_probe WHAT [THREADS] [GROUPS]      WHAT: function, stack, lock, marker, heap, nothing
  *
  * A round is OPERATIONS operations of one sort.  Rounds of the measured sort, of the same work
  * without anything that heurt could see, and of two rdtsc take turns, so that what disturbs the
@@ -84,6 +84,7 @@ ROUND(round_unseen_stack, thread->value = unseen_stack(thread->value, 1, 2, 3, 4
 ROUND(round_lock, pthread_mutex_lock(&thread->lock); thread->value++;
       pthread_mutex_unlock(&thread->lock))
 ROUND(round_marker, heurt_begin("probe"); thread->value++; heurt_end("probe"))
+ROUND(round_heap, void *memory = malloc(64); __asm__ volatile("" : "+r"(memory)); free(memory))
 ROUND(round_nothing, thread->value++)
 
 struct what {
@@ -94,7 +95,7 @@ struct what {
 static const struct what choices[] = {
     {"function", round_function, round_unseen}, {"stack", round_stack, round_unseen_stack},
     {"lock", round_lock, round_nothing},        {"marker", round_marker, round_nothing},
-    {"nothing", round_nothing, round_nothing},
+    {"heap", round_heap, round_nothing},        {"nothing", round_nothing, round_nothing},
 };
 static const char *const sorts[SORTS] = {"measured", "without", "two_rdtsc"};
 
@@ -190,7 +191,8 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], choices[i].name) == 0)
             what = &choices[i];
     if (!what || count < 1 || count > THREADS_MOST || groups < 1) {
-        fputs("usage: cost_probe function|stack|lock|marker|nothing [THREADS] [GROUPS]\n", stderr);
+        fputs("usage: cost_probe function|stack|lock|marker|heap|nothing [THREADS] [GROUPS]\n",
+              stderr);
         return 2;
     }
     return measure(threads, (size_t)count, (uint64_t)groups * GROUP_ROUNDS);

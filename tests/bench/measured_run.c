@@ -21,8 +21,7 @@ static double seconds(struct timeval time)
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-/* Anonymous memory that the process has now; 0 when it cannot be told. */
-static double anonymous_kb(pid_t process)
+double process__anonymous_kb(pid_t process)
 {
     char path[64], line[256];
     double kb = 0;
@@ -59,7 +58,7 @@ int measured_run__make(const struct words *words, const char *log, struct measur
         return error__set(error, -errno, "cannot start %s: %s", words->word[0], strerror(errno));
     run->memory_kb = 0;
     while (wait4(process, &status, WNOHANG, &usage) == 0) {
-        double kb = anonymous_kb(process);
+        double kb = process__anonymous_kb(process);
         run->memory_kb = kb > run->memory_kb ? kb : run->memory_kb;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }

@@ -4,6 +4,8 @@
 
 #include "child.h"
 
+#include <sys/types.h>
+
 struct measured_run {
     double cpu_s, wall_s;
     double
@@ -14,5 +16,8 @@ struct measured_run {
 /* Its stdout is thrown away, its stderr goes to the log. Fails when its status is not 0. */
 int measured_run__make(const struct words *words, const char *log, struct measured_run *run,
                        struct error *error);
+
+/* Anonymous memory that a process has now; 0 when it cannot be told. */
+double process__anonymous_kb(pid_t process);
 
 #endif

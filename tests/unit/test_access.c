@@ -81,6 +81,31 @@ __asm__(".text\n"
         "call waits_end\n"
         "waits_written: jmp waits_writes\n"
         "waits_done: ret\n"
+        "waits_holds: call pthread_rwlock_rdlock@PLT\n" /* lock(), h ^= *c, usleep(), unlock() */
+        "xor (%rbx), %ebp\n"
+        "call waits_end\n"
+        "waits_held: call pthread_rwlock_unlock@PLT\n"
+        "dec %r14d\n"
+        "jne waits_holds\n"
+        "ret\n"
+        "waits_computes: mov (%rbx), %ecx\n" /* h = *c, 60,000 times h * h + h, usleep() */
+        "mov $60000, %eax\n"
+        "waits_product: imul %ecx, %ecx\n"
+        "add %ebp, %ecx\n"
+        "dec %eax\n"
+        "jne waits_product\n"
+        "call waits_end\n"
+        "waits_computed: dec %r14d\n"
+        "jne waits_computes\n"
+        "ret\n"
+        "waits_backs_off: mov $100, %eax\n" /* while (flag) pause 100 times, usleep() */
+        "waits_pauses: pause\n"
+        "dec %eax\n"
+        "jne waits_pauses\n"
+        "call waits_end\n"
+        "waits_backed_off: cmpl $0, (%rbx)\n"
+        "jne waits_backs_off\n"
+        "ret\n"
         "waits_frame: mov -8(%rbp), %rax\n" /* as unoptimised code: frame->second->field += … */
         "mov 8(%rax), %rax\n"
         "waits_second: mov 24(%rax), %rax\n"
@@ -130,7 +155,7 @@ extern const char waits[], waits_add[], waits_store[], waits_read[], waits_lock[
     waits_slept[], waits_rested[], waits_counted[], waits_worked[], waits_passed[], waits_once[],
     waits_unlocked[], waits_written[], waits_exchange[], waits_taken[], waits_swap[], waits_tried[],
     waits_new[], waits_added[], waits_second[], waits_field[], waits_index[], waits_none_known[],
-    waits_summed[];
+    waits_summed[], waits_held[], waits_computed[], waits_backed_off[];
 
 static struct module_functions *functions;
 static struct code_accesses *accesses;
@@ -330,6 +355,15 @@ static void a_sleep_asks_in_a_loop_that_only_looks(void **state)
     assert_false(asks_after(waits_once));
     assert_true(asks_after(waits_unlocked));
     assert_false(asks_after(waits_written));
+    assert_true(asks_after(waits_backed_off));
+}
+
+/* Who holds a lock meanwhile, or computes between two sleeps, asks nobody. */
+static void a_sleep_is_work_where_more_than_looks_is_around_it(void **state)
+{
+    (void)state;
+    assert_false(asks_after(waits_held));
+    assert_false(asks_after(waits_computed));
 }
 
 int main(void)
@@ -348,6 +382,7 @@ int main(void)
         cmocka_unit_test(else_it_is_the_interrupted_one),
         cmocka_unit_test(a_register_counts_iterations),
         cmocka_unit_test(a_sleep_asks_in_a_loop_that_only_looks),
+        cmocka_unit_test(a_sleep_is_work_where_more_than_looks_is_around_it),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -54,6 +54,26 @@ static void test_lives(void **state)
     allocations__free(found);
 }
 
+/* Many lives at one place, within a large object that outlives them. */
+static void test_many_lives(void **state)
+{
+    struct scene *scene = *state;
+    scene__start(scene, 0, 1000);
+    ALLOCATED(scene, 0, 1500, SITE_C, AT - 256, 4096);
+    for (uint64_t i = 0; i < 200; i++) {
+        ALLOCATED(scene, 0, 2000 + i * 100, i % 2 ? SITE_B : SITE_A, AT, 64);
+        FREED(scene, 0, 2050 + i * 100, AT);
+    }
+    scene__end(scene, 0, 90000);
+    struct allocations *found = find(scene, (uint64_t[]){AT + 8}, 1);
+    for (uint64_t i = 0; i < 200; i++) {
+        assert_int_equal(site_at(found, AT + 8, 2000 + i * 100), i % 2 ? SITE_B : SITE_A);
+        assert_int_equal(site_at(found, AT + 8, 2050 + i * 100), SITE_C);
+    }
+    assert_int_equal(site_at(found, AT + 8, 1499), 0);
+    allocations__free(found);
+}
+
 /* An object within a larger one, as an allocator cuts them out of what it has mapped; and one whose
  * end was not seen, when something else lies there. */
 static void test_within(void **state)
@@ -123,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_lives, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(test_many_lives, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(test_within, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(test_forked, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(a_stack_is_that_of_all_that_were_called_alike, scene__setup,

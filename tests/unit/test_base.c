@@ -56,6 +56,29 @@ static void vec_finds_what_is_in_order(void **state)
     assert_null(VEC_FIND(&vec, struct pair, key, 8));
 }
 
+static void vec_sorts_numbers(void **state)
+{
+    (void)state;
+    static const uint64_t masks[] = {0xff, 0xff00ff00, UINT64_MAX, 0xff00000000000000, 0};
+    for (size_t mask = 0; mask < sizeof masks / sizeof *masks; mask++)
+        for (size_t count = 0; count < 500; count = count * 2 + 1) {
+            struct vec sorted = VEC_OF(uint64_t), other = VEC_OF(uint64_t);
+            for (uint64_t i = 0; i < count; i++) {
+                uint64_t number = (i + 1) * 0x9e3779b97f4a7c15ull & masks[mask];
+                vec__push(&sorted, &number);
+                vec__push(&other, &number);
+            }
+            vec__sort_numbers(&sorted);
+            vec__sort(&other, order__u64);
+            assert_int_equal(sorted.count, other.count);
+            if (count)
+                assert_memory_equal(sorted.items, other.items, count * sizeof(uint64_t));
+            vec__push(&sorted, &(uint64_t){1}); /* it can still grow */
+            vec__free(&sorted);
+            vec__free(&other);
+        }
+}
+
 static void map_finds_what_was_put_first(void **state)
 {
     (void)state;
@@ -69,6 +92,20 @@ static void map_finds_what_was_put_first(void **state)
     assert_true(map__get(&map, &absent, sizeof absent) == MAP_ABSENT);
     assert_int_equal(map__put(&map, "", 0, 1), 1);
     assert_int_equal(map__get(&map, "", 0), 1);
+    char text[64] = {0}; /* keys of all lengths, that differ in their last byte alone */
+    for (size_t length = 1; length < sizeof text; length++)
+        for (int last = 1; last < 3; last++) {
+            text[length - 1] = (char)last;
+            assert_int_equal(map__put(&map, text, length, length * 10 + (size_t)last),
+                             length * 10 + (size_t)last);
+            text[length - 1] = 0;
+        }
+    for (size_t length = 1; length < sizeof text; length++)
+        for (int last = 1; last < 3; last++) {
+            text[length - 1] = (char)last;
+            assert_int_equal(map__get(&map, text, length), length * 10 + (size_t)last);
+            text[length - 1] = 0;
+        }
     map__free(&map);
 }
 
@@ -188,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vec_keeps_items_while_growing),
         cmocka_unit_test(vec_finds_what_is_in_order),
+        cmocka_unit_test(vec_sorts_numbers),
         cmocka_unit_test(map_finds_what_was_put_first),
         cmocka_unit_test(error_cuts_long_sentences),
         cmocka_unit_test(text_grows_behind_what_is_there),

@@ -239,6 +239,66 @@ static void writes_of_little_could_be_one(void **state)
     findings__free(findings);
 }
 
+/* ---- who is waited for sleeps ---------------------------------------------------------------- */
+
+enum { WAITS_AT = 0x9e00, WAKES_AT = 0x9e10, SLEEPS_AT = 0x9e20, SEEN = 0x7800 };
+
+/* Thread 0 works 20 of 100, then waits for thread 1, which sleeps 90 of each 100 and wakes it
+ * behind each; 20 times. late: it sleeps once more at the end, and is waited for. */
+static struct findings *find_sleeper(struct scene *scene, bool late)
+{
+    uint64_t end = late ? 3090 : 3000;
+    scene__start(scene, 0, 1000);
+    PUT(scene, 1, 1000, HEURT_EVENT_THREAD_START, 77, HEURT_NO_SERIAL, 0);
+    for (uint64_t from = 1000; from < 3000; from += 100) {
+        PUT(scene, 1, from, HEURT_EVENT_SLEEP, HEURT_SITE(SLEEPS_AT, HEURT_SLEEP_USLEEP), 90);
+        PUT(scene, 0, from + 20, HEURT_EVENT_FUTEX_WAIT, WAITS_AT, SEEN);
+        scene__put(scene, 1, from + 90, HEURT_EVENT_SLEEP LEFT, (uint64_t[]){0}, 1);
+        PUT(scene, 1, from + 95, HEURT_EVENT_FUTEX_WOKEN, WAKES_AT, SEEN);
+        PUT(scene, 0, from + 98, HEURT_EVENT_FUTEX_WAIT LEFT, 0);
+    }
+    PUT(scene, 0, 3000, HEURT_EVENT_JOIN, WAITS_AT, 77);
+    if (late) {
+        PUT(scene, 1, 3000, HEURT_EVENT_SLEEP, HEURT_SITE(SLEEPS_AT, HEURT_SLEEP_USLEEP), 90);
+        scene__put(scene, 1, 3090, HEURT_EVENT_SLEEP LEFT, (uint64_t[]){0}, 1);
+    }
+    PUT(scene, 1, end, HEURT_EVENT_THREAD_END, 200, 0);
+    PUT(scene, 0, end + 1, HEURT_EVENT_JOIN LEFT, 0);
+    PUT(scene, 0, end + 1, HEURT_EVENT_THREAD_END, 440, 0);
+    scene->end = (struct heurt_clock_pair){end + 1, end + 1};
+    assert_int_equal(trace_writer__meta(scene->writer, "cpus", "2"), 0);
+    const struct profile *profile = scene__profile(scene); /* makes scene->symbols */
+    symbols__put(scene->symbols, 0, WAITS_AT, &(struct symbol){.function = "synchronise"});
+    symbols__put(scene->symbols, 0, WAKES_AT, &(struct symbol){.function = "quiet"});
+    symbols__put(scene->symbols, 0, SLEEPS_AT, &(struct symbol){.function = "port"});
+    return findings__find(scene->trace, scene->symbols, profile);
+}
+
+static void who_sleeps_on_when_nobody_waits_need_not_be_waited_for(void **state)
+{
+    struct findings *findings = find_sleeper(*state, true);
+    const struct finding *first = VEC_AT(&findings->rows, struct finding, 0);
+    const struct profile *profile = ((struct scene *)*state)->profile;
+    assert_int_equal(first->category, FINDING_CONDITION);
+    assert_true(first->sleep_and_1 && first->is_assumed && first->ranked);
+    assert_int_equal(
+        VEC_AT(&profile->classes, struct profile_class, first->sleep_and_1 - 1)->what.at.site,
+        SLEEPS_AT);
+    assert_true(first->wall_gain[0] > 2); /* 20 of 100 are work */
+    findings__free(findings);
+}
+
+/* What it sleeps for may be what is waited for. */
+static void who_ends_when_it_is_waited_for_no_more_may_be_needed(void **state)
+{
+    struct findings *findings = find_sleeper(*state, false);
+    const struct finding *first = VEC_AT(&findings->rows, struct finding, 0);
+    assert_int_equal(first->category, FINDING_CONDITION);
+    assert_true(first->sleep_and_1 && first->is_assumed);
+    assert_true(first->wall_gain[0] < 1.1 && first->wall_gain[1] > 2);
+    findings__free(findings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +312,8 @@ int main(void)
         TEST(reading_what_is_in_memory_is_no_wait),
         TEST(two_in_step_wait_for_each_other),
         TEST(writes_of_little_could_be_one),
+        TEST(who_sleeps_on_when_nobody_waits_need_not_be_waited_for),
+        TEST(who_ends_when_it_is_waited_for_no_more_may_be_needed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

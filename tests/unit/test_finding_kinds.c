@@ -417,6 +417,59 @@ static void forked_processes_may_be_fewer(void **state)
     findings__free(findings);
 }
 
+/* ---- work that is done again ----------------------------------------------------------------- */
+
+enum { TRIES_AT = 0x5300, COMPUTES_AT = 0x5310, OTHER_AT = 0x5400 };
+
+/* Two threads of 1,000 ns, of which each is in the loop for so much; beside: at the same time. */
+static struct findings *find_retries(struct scene *scene, uint64_t ns, bool is_static)
+{
+    assert_int_equal(trace_writer__meta(scene->writer, "cpus", "2"), 0);
+    scene__process(scene, 0, 100, HEURT_NO_SERIAL);
+    for (uint32_t i = 0; i < 2; i++) {
+        PUT(scene, i, 1000, HEURT_EVENT_THREAD_START, 1000 + i, HEURT_NO_SERIAL, 0);
+        scene__samples(scene, i, COMPUTES_AT, 1000, 1000 + ns);
+        scene__samples(scene, i, OTHER_AT, 1000 + ns, 2000);
+        PUT(scene, i, 2000, HEURT_EVENT_THREAD_END, 1000, 0);
+    }
+    scene->end = (struct heurt_clock_pair){2000, 2000};
+    scene__profile(scene); /* makes scene->symbols */
+    symbols__put(scene->symbols, 0, COMPUTES_AT, &(struct symbol){.function = "transact"});
+    symbols__put_retry(scene->symbols, &(struct retry_site){0, COMPUTES_AT, TRIES_AT, is_static});
+    return findings__find(scene->trace, scene->symbols, scene->profile);
+}
+
+/* Two that are there all the time get done what one would. */
+static void who_is_there_with_another_one_does_its_work_again(void **state)
+{
+    struct findings *findings = find_retries(*state, 1000, true);
+    const struct finding *finding = find_kind(findings, FINDING_RETRY);
+    assert_non_null(finding);
+    assert_int_equal(finding->lost_ns, 1000);
+    assert_string_equal(finding->place->function, "transact");
+    assert_int_equal(finding->confidence, CONFIDENCE_WEAK);
+    assert_true(finding->ranked && finding->wall_gain[0] < 2 && finding->wall_gain[1] > 2);
+    findings__free(findings);
+}
+
+/* Half of the time: with one and a half there, a third is lost. */
+static void who_is_there_half_of_the_time_does_less_of_it_again(void **state)
+{
+    struct findings *findings = find_retries(*state, 500, true);
+    const struct finding *finding = find_kind(findings, FINDING_RETRY);
+    assert_non_null(finding);
+    assert_in_range(finding->lost_ns, 330, 334);
+    findings__free(findings);
+}
+
+/* Behind a pointer each may have its own. */
+static void who_may_have_a_variable_of_its_own_loses_nothing(void **state)
+{
+    struct findings *findings = find_retries(*state, 1000, false);
+    assert_null(find_kind(findings, FINDING_RETRY));
+    findings__free(findings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -438,6 +491,9 @@ int main(void)
         TEST(who_waits_in_taskwait_waits_for_tasks),
         TEST(what_the_runtime_does_for_tasks_is_lost),
         TEST(who_asks_again_and_again_could_be_told),
+        TEST(who_is_there_with_another_one_does_its_work_again),
+        TEST(who_is_there_half_of_the_time_does_less_of_it_again),
+        TEST(who_may_have_a_variable_of_its_own_loses_nothing),
         TEST(who_is_woken_for_nothing_loses_what_it_waits_for_a_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -291,9 +291,10 @@ static void cpus_that_others_take_are_told_and_are_no_cause(void **state)
     findings__free(findings);
 }
 
-/* Two threads meet twenty times; in one of four rounds one of them has no CPU for 7 of 10 ms before
- * it comes. */
-static uint64_t lost_at_barrier(struct scene *scene, uint64_t foreign_ns)
+/* Two threads meet twenty times; in one of so many rounds one of them has no CPU for 7 of 10 ms
+ * before it comes; in each other one it works so many ms longer. */
+static struct findings *find_late(struct scene *scene, uint64_t foreign_ns, unsigned one_of,
+                                  unsigned longer_ms)
 {
     enum { MS = 1000000, ROUNDS = 20 };
     const uint64_t until = BEGIN + ROUNDS * 10 * MS;
@@ -302,10 +303,12 @@ static uint64_t lost_at_barrier(struct scene *scene, uint64_t foreign_ns)
         PUT(scene, i, BEGIN, HEURT_EVENT_KERNEL, 0);
         for (uint64_t k = 0; k < ROUNDS; k++) {
             uint64_t from = BEGIN + k * 10 * MS;
-            if (i && k % 4 == 0)
+            unsigned sooner_ms = k % one_of == 0 ? 7 : longer_ms;
+            if (i && k % one_of == 0)
                 PUT(scene, i, from + 9 * MS, HEURT_EVENT_OFF_CPU,
                     HEURT_OFF(7 * MS, HEURT_OFF_PREEMPTED), HEURT_BACK(7 * MS, 1), 0);
-            PUT(scene, i, from + (i || k % 4 ? 9 : 2) * MS, HEURT_EVENT_BARRIER_WAIT, SITE, LOCK);
+            PUT(scene, i, from + (i ? 9 : 9 - sooner_ms) * MS, HEURT_EVENT_BARRIER_WAIT, SITE,
+                LOCK);
             PUT(scene, i, from + 9 * MS + 10, HEURT_EVENT_BARRIER_WAIT LEFT, 0);
         }
         PUT(scene, i, until, HEURT_EVENT_THREAD_END, ROUNDS * 8 * MS, 0);
@@ -315,7 +318,12 @@ static uint64_t lost_at_barrier(struct scene *scene, uint64_t foreign_ns)
     session->cpu_ns = 2 * ROUNDS * 8 * MS;
     session->others_ns = foreign_ns;
     symbols__put(scene->symbols, 0, SITE, &(struct symbol){.function = "advance"});
-    struct findings *findings = find_until(scene, until);
+    return find_until(scene, until);
+}
+
+static uint64_t lost_at_barrier(struct scene *scene, uint64_t foreign_ns)
+{
+    struct findings *findings = find_late(scene, foreign_ns, 4, 0);
     const struct finding *finding = find_kind(findings, FINDING_BARRIER);
     uint64_t lost_ns = finding ? finding->lost_ns : 0;
     findings__free(findings);
@@ -330,6 +338,19 @@ static void who_comes_late_for_want_of_a_cpu_is_waited_for(void **state)
 static void who_comes_late_because_others_take_the_cpus_is_no_cause(void **state)
 {
     assert_true(lost_at_barrier(*state, 100000000) < 1000000);
+}
+
+/* Of 400 ms it loses 40. Others take 70 ms of the one and so let the other wait as long: without
+ * them it were 40 of 260. */
+static void what_others_make_threads_wait_hides_no_cause(void **state)
+{
+    struct findings *findings = find_late(*state, 100000000, 2, 4);
+    const struct finding *finding = find_kind(findings, FINDING_BARRIER);
+    assert_non_null(finding);
+    assert_in_range(finding->lost_ns, 35000000, 42000000);
+    assert_in_range(findings->short_ns, 65000000, 75000000);
+    assert_true(finding->ranked);
+    findings__free(findings);
 }
 
 /* ---- who is done last ------------------------------------------------------------------------ */
@@ -398,6 +419,32 @@ static void who_is_beside_the_last_does_not_wait_for_it(void **state)
     assert_int_equal(imbalance_beside(*state, false), 0);
 }
 
+/* Thread 0 starts two for 4000 of 10000, twice, waits for their ends, and works on alone for 1000
+ * behind each: that is what it loses, and no more, however often others were done before. The lives
+ * of those that had work are 10000 and 4 × 4000. */
+static void who_works_between_others_is_alone_there_only(void **state)
+{
+    struct scene *scene = *state;
+    scene__start(scene, 0, BEGIN);
+    for (uint32_t round = 0; round < 2; round++) {
+        uint64_t from = BEGIN + 5000 * round;
+        PUT(scene, 0, from, HEURT_EVENT_JOIN, SITE, 0);
+        for (uint32_t i = 1; i <= 2; i++) {
+            scene__start(scene, i + 2 * round, from);
+            PUT(scene, i + 2 * round, from + 4000, HEURT_EVENT_THREAD_END, 4000, 0);
+        }
+        PUT(scene, 0, from + 4000, HEURT_EVENT_JOIN LEFT, 0);
+    }
+    end(scene, 0, 2000);
+    struct findings *findings = find(scene);
+    const struct finding *finding = find_kind(findings, FINDING_IMBALANCE);
+    assert_non_null(finding);
+    assert_int_equal(finding->thread, 0);
+    assert_int_equal(finding->lost_ns, 2000);
+    assert_true(finding->wall_gain[0] < 10 / 9.0 && finding->wall_gain[1] > 10 / 9.0);
+    findings__free(findings);
+}
+
 /* ---- what threads are called ----------------------------------------------------------------- */
 
 /* Thread 1 sleeps in a function of the program's, which code of the library calls as the thread's
@@ -432,6 +479,21 @@ static void who_is_started_by_a_library_is_known_by_what_it_runs(void **state)
     findings__free(findings);
 }
 
+/* A lambda has no name: what it calls tells more. */
+static void who_is_started_by_a_lambda_is_known_by_what_that_calls(void **state)
+{
+    struct scene *scene = *state;
+    static const struct symbol lambda = {.function = "main::{lambda(int)#1}::operator()(int) const",
+                                         .module = "/home/a/app"};
+    find_started_by(scene, "/usr/lib/libstdc++.so.6");
+    symbols__put(scene->symbols, 0, 0x9d10, &lambda);
+    struct findings *findings = find(scene);
+    const struct role *role = VEC_AT(&findings->roles, struct role, findings->roles_of[1]);
+    assert_non_null(role->start);
+    assert_string_equal(role->start->function, "rest()");
+    findings__free(findings);
+}
+
 static void who_is_started_by_openmp_runs_more_than_one_thing(void **state)
 {
     find_started_by(*state, "/usr/lib/libgomp.so.1");
@@ -461,11 +523,14 @@ int main(void)
         TEST(cpus_that_others_take_are_told_and_are_no_cause),
         TEST(who_comes_late_for_want_of_a_cpu_is_waited_for),
         TEST(who_comes_late_because_others_take_the_cpus_is_no_cause),
+        TEST(what_others_make_threads_wait_hides_no_cause),
         TEST(who_is_done_last_works_alone),
         TEST(who_waited_before_is_done_later_for_that),
         TEST(who_ends_after_waiting_for_the_last_is_not_the_last),
         TEST(who_is_beside_the_last_does_not_wait_for_it),
         TEST(who_is_started_by_a_library_is_known_by_what_it_runs),
+        TEST(who_works_between_others_is_alone_there_only),
+        TEST(who_is_started_by_a_lambda_is_known_by_what_that_calls),
         TEST(who_is_started_by_openmp_runs_more_than_one_thing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -805,6 +805,12 @@ static void rusts_library_is_not_the_program(void **state)
                                         "/rustc/5980/library/std/src/sys/pal/unix/futex.rs", 73};
     static const struct symbol update = {"app::update", "/home/a/app", "/home/a/src/main.rs", 5};
     static const struct symbol openmp = {"__kmp_wait_4", "/usr/lib/llvm-14/lib/libomp.so.5"};
+    static const struct symbol clangs = {
+        "__gthread_mutex_lock", "/home/a/app",
+        "/usr/bin/../lib/gcc/x86_64-linux-gnu/12/../../../../include/x86_64-linux-gnu/c++/12/bits/"
+        "gthr-default.h",
+        749};
+    assert_true(symbol__is_system(&clangs));
     assert_true(symbol__is_system(&futex));
     assert_true(symbol__is_system(&openmp));
     assert_false(symbol__is_system(&update));

@@ -393,6 +393,12 @@ static void ticks_become_ns_at_the_measured_rate(void **state)
     assert_int_equal(trace__since_start_ns(trace, 1000000000050), 10);
     assert_int_equal(trace__since_start_ns(trace, 5), 0);
     assert_true(trace__tick(trace, 10) == 1000000000050);
+    for (uint64_t ns = 0; ns < 1u << 20; ns = ns * 3 + 1) { /* the least that is so long */
+        assert_true(trace__ns(trace, trace__ticks(trace, ns)) >= ns);
+        assert_true(ns == 0 || trace__ns(trace, trace__ticks(trace, ns) - 1) < ns);
+    }
+    assert_true(trace__ticks(trace, 100000000000000) == 250000000000000);
+    assert_true(trace__ticks(trace, UINT64_MAX) == UINT64_MAX);
     assert_true(trace__wall_ns(trace) == 99999999999990);
     trace__close(trace);
 }

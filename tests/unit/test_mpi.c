@@ -229,6 +229,20 @@ static void order_of_posting(void **state)
     assert_int_equal(rank_at(0)->wait_ns[MPI_WAIT_WRONG_ORDER], 0);
 }
 
+/* What came is not what was sent. */
+static void lengths_differ(void **state)
+{
+    struct scene *scene = *state;
+    begin(scene);
+    receives(scene, 0, 2000, 3600, 1, 1, 5, 40);
+    sends(scene, 1, 3500, 3550, 0, 5, 40);
+    receives(scene, 0, 4000, 4100, 2, 1, 5, 41);
+    sends(scene, 1, 4050, 4060, 0, 5, 40);
+    end(scene);
+    assert_int_equal(use->matched, 2);
+    assert_int_equal(use->mismatched, 1);
+}
+
 static void wrong_order(void **state)
 {
     struct scene *scene = *state;
@@ -644,6 +658,15 @@ static void exposes(struct scene *scene, uint32_t request, struct exposure at)
     leave(scene, 0, at.complete + 10);
 }
 
+/* In the rows of ranks, places, and whom they waited for. */
+static uint64_t details_of(uint32_t rank, enum mpi_wait wait)
+{
+    uint64_t ns = 0;
+    VEC_EACH (row, &use->rank_waits, const struct mpi_rank_wait)
+        ns += row->rank == rank && row->wait == wait ? row->ns : 0;
+    return ns;
+}
+
 /* Rank 0 waits 480 for leave, in its access, then not at all. Rank 1 waits 80 and 230 for the end
  * of the access, 100 and 50 to be told so: each wait is divided, whichever is the longer part. */
 static void exposed_memory(void **state)
@@ -662,6 +685,8 @@ static void exposed_memory(void **state)
     assert_int_equal(at_sites(HEURT_CALL_PUT, MPI_WAIT_LATE_POST), 480);
     assert_int_equal(at_sites(HEURT_CALL_WIN_WAIT, MPI_WAIT_EARLY_WAIT), 310);
     assert_int_equal(at_sites(HEURT_CALL_WIN_WAIT, MPI_WAIT_LATE_COMPLETE), 150);
+    assert_int_equal(details_of(1, MPI_WAIT_EARLY_WAIT), 310);
+    assert_int_equal(details_of(1, MPI_WAIT_LATE_COMPLETE), 150);
     assert_int_equal(rank_at(0)->accesses, 2);
     assert_int_equal(rank_at(0)->access_bytes, 16);
     assert_int_equal(use->unmatched_sends + use->unmatched_receives, 0);
@@ -709,6 +734,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(delay_arrives_later, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(turns, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(order_of_posting, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(lengths_differ, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(wrong_order, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(operations, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(parts_missing, scene__setup, scene__teardown),

@@ -29,6 +29,7 @@ may_include() {
     fold) echo fold format ;;
     access) echo access format ;;
     kernel) echo kernel format base ;;
+    induce) echo induce base ;;
     symbol) echo symbol format base ;;
     patch) echo patch symbol format base ;;
     recorder) echo recorder patch symbol kernel format base ;;
@@ -38,7 +39,7 @@ may_include() {
     engine) echo engine ;;
     present) echo present analysis format base ;;
     import) echo import symbol format base ;;
-    cmd) echo cmd recorder import present analysis patch symbol kernel place engine format base ;;
+    cmd) echo cmd recorder import present analysis patch symbol kernel induce place engine format base ;;
     esac
 }
 

@@ -15,11 +15,13 @@ bool symbol__is_of_openmp(const struct symbol *symbol)
            symbol__is_of_library(symbol, "libiomp5.so");
 }
 
-/* Headers of the system and of the C++ library, and Rust's own library. */
+/* Headers of the system, of compilers and of the C++ library, and Rust's own library. Clang comes
+ * to gcc's by way of its folder: "/usr/bin/../lib/gcc/…/include/x86_64-linux-gnu/c++/12/bits/…". */
 static bool is_of_system(const char *file)
 {
-    static const char *const parts[] = {"/include/c++/", "library/std/src/", "library/core/src/",
-                                        "library/alloc/src/"};
+    static const char *const parts[] = {"/include/c++/",     "/lib/gcc/",
+                                        "/lib/clang/",       "library/std/src/",
+                                        "library/core/src/", "library/alloc/src/"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (strstr(file, parts[i]))
             return true;

@@ -1,5 +1,7 @@
 #include "analysis/findings/internal.h"
+#include "base/memory.h"
 
+#include <math.h>
 #include <string.h>
 
 #define SMALL_CALLS 10000   /* of a class, at least */
@@ -32,6 +34,7 @@ const char *finding_category__name(enum finding_category category)
         [FINDING_FALSE_SHARING] = "false sharing",
         [FINDING_TRUE_SHARING] = "true sharing",
         [FINDING_REMOTE_MEMORY] = "remote memory",
+        [FINDING_RETRY] = "retry",
         [FINDING_IMBALANCE] = "imbalance",
         [FINDING_CREATION] = "creation",
         [FINDING_TASK] = "task",
@@ -137,7 +140,9 @@ static double wanted_cpu_ns(const struct finder *finder, const struct profile_cl
     return own > others ? own : others;
 }
 
-static double wait_ns(const struct finder *finder, const struct profile_class *class)
+/* Of what was waited, that somebody wanted a CPU, as far as the machine's shortage of CPUs has it.
+ */
+static double shortage_ns(const struct finder *finder, const struct profile_class *class)
 {
     uint64_t waited_ns = class__may_be_left_out(class) ? class->sum_ns : class->excess_ns;
     enum class_kind kind = class->what.at.kind;
@@ -145,19 +150,49 @@ static double wait_ns(const struct finder *finder, const struct profile_class *c
     double part = is_woken ? finder->shortage * finder->used : finder->shortage;
     if (kind == CLASS_MESSAGE) /* who asks again and again needs no CPU before it has come */
         part = 0;
-    double ns = (double)waited_ns - part * wanted_cpu_ns(finder, class);
-    return ns > 0 ? ns : 0;
+    return fmin(part * wanted_cpu_ns(finder, class), (double)waited_ns);
+}
+
+static double wait_ns(const struct finder *finder, const struct profile_class *class)
+{
+    uint64_t waited_ns = class__may_be_left_out(class) ? class->sum_ns : class->excess_ns;
+    return (double)waited_ns - shortage_ns(finder, class);
+}
+
+static bool may_lose(const struct finder *finder, uint32_t place)
+{
+    const struct profile_class *class = profile_class_at(finder->profile, place);
+    return !class->what.ignored && (class->excess_ns || class__may_be_left_out(class)) &&
+           !class__is_idle(finder, place);
 }
 
 uint64_t class__lost_ns(const struct finder *finder, uint32_t place)
 {
     const struct profile_class *class = profile_class_at(finder->profile, place);
-    if (class->what.ignored || (!class->excess_ns && !class__may_be_left_out(class)))
-        return 0;
-    if (class__is_idle(finder, place))
+    if (!may_lose(finder, place))
         return 0;
     double lost = class__is_call(class) ? (double)overlap_ns(class) : wait_ns(finder, class);
     return (uint64_t)(lost * class__working_part(finder, class));
+}
+
+/* Adds the machine's part in the waits of a class. */
+static void add_shortage(const struct finder *finder, const struct profile_class *class,
+                         uint64_t *ns)
+{
+    uint64_t waited_ns = class__may_be_left_out(class) ? class->sum_ns : class->excess_ns;
+    double part = waited_ns ? shortage_ns(finder, class) / (double)waited_ns : 0;
+    VEC_EACH (row, &class->threads, struct profile_thread_row)
+        if (finder->findings->had_work[row->thread])
+            ns[row->thread] += (uint64_t)(part * (double)class__waited_ns(class, row));
+}
+
+uint64_t *finder__shortage_in_waits(const struct finder *finder)
+{
+    uint64_t *ns = memory__zeroed(finder->profile->threads.count + 1, sizeof *ns);
+    for (uint32_t i = 0; i < finder->profile->classes.count; i++)
+        if (may_lose(finder, i) && !class__is_call(profile_class_at(finder->profile, i)))
+            add_shortage(finder, profile_class_at(finder->profile, i), ns);
+    return ns;
 }
 
 /* ---- what it is called ----------------------------------------------------------------------- */

@@ -24,6 +24,7 @@ struct loss {
     enum binding binding;
     bool is_served;      /* ANSWERS: by threads that lose nothing */
     bool sleeps_stay;    /* who is waited for sleeps meanwhile: that is what it has to do */
+    bool sleeps_in_vain; /* and that is not needed: it ends when it is told to */
     bool is_small_calls; /* that pass little: they need not be, and what they pass stays */
     bool on_cpu;         /* what is lost is time on a CPU */
     double in_bulk;      /* 0 … 1: much is handed over at a time: that part of what each wait took
@@ -57,6 +58,7 @@ static enum binding binding_of(enum finding_category category)
     case FINDING_SIGNAL:
     case FINDING_FALSE_SHARING:
     case FINDING_TRUE_SHARING:
+    case FINDING_RETRY:
         return BOUND_BY_EXCLUSION;
     default:
         return BOUND_BY_WORK;
@@ -73,7 +75,7 @@ static bool is_on_cpu(enum finding_category category)
     return is_of_memory(category) || category == FINDING_SPINNING || category == FINDING_SIGNAL ||
            category == FINDING_OVERLAP || category == FINDING_TASK ||
            category == FINDING_FALSE_SHARING || category == FINDING_TRUE_SHARING ||
-           category == FINDING_REMOTE_MEMORY;
+           category == FINDING_REMOTE_MEMORY || category == FINDING_RETRY;
 }
 
 /* ---- threads that run until they are told to end --------------------------------------------- */
@@ -147,7 +149,7 @@ static bool is_joined_when_told(const struct loss *loss, uint32_t thread)
  * joins threads ends after them in any case. */
 static bool runs_until_told(const struct loss *loss, uint32_t thread)
 {
-    if (loss->binding == BOUND_BY_WORK || !loss->end)
+    if ((loss->binding == BOUND_BY_WORK && !loss->sleeps_in_vain) || !loss->end)
         return false;
     return (!loses(loss, thread) && joins_ns(loss->finder, thread) == UINT64_MAX &&
             finder__is_soon(loss->finder, loss->end,
@@ -635,19 +637,6 @@ static bool has_handover(const struct finder *finder, const struct finding *find
     return false;
 }
 
-/* Half of the time that somebody is waited for, that one sleeps. */
-static bool waits_for_sleepers(const struct finder *finder, const struct finding *finding)
-{
-    uint64_t slept_ns = 0, all_ns = 0;
-    VEC_EACH (place, &finding->classes, uint32_t) {
-        VEC_EACH (blame, &profile_class_at(finder->profile, *place)->blames, struct profile_blame) {
-            slept_ns += blame->doing_ns[COMPONENT_SLEEP];
-            all_ns += blame->wait_ns;
-        }
-    }
-    return slept_ns && slept_ns >= all_ns / 2;
-}
-
 /* Two thirds of what it lost. */
 static bool is_mostly_served(const struct finder *finder, const struct finding *finding,
                              const uint64_t *lost)
@@ -672,13 +661,30 @@ static bool is_of_small_calls(const struct finder *finder, const struct finding 
     return small_ns > all_ns / 2;
 }
 
+/* What is gained where nobody needs what others sleep for. Whether any of them may. */
+static bool add_gain_of_sleepers(const struct finder *finder, struct finding *finding,
+                                 struct loss *loss)
+{
+    bool are_told;
+    double least = finding->wall_gain[0];
+    loss->sleeps_in_vain = true;
+    double gain = gain_without(loss, &are_told);
+    loss->sleeps_in_vain = false;
+    if (!are_told || gain <= finding->wall_gain[1])
+        return false;
+    finding__set_about(finding, gain);
+    finding->wall_gain[0] = sleepers__go_on(finder, finding) ? finding->wall_gain[0] : least;
+    return true;
+}
+
 void finding__set_estimate(const struct finder *finder, struct finding *finding,
                            const uint64_t *lost)
 {
     finding__find_told_part(finder, finding, lost);
+    finding__find_sleepers(finder, finding);
     struct loss loss = {.finder = finder,
                         .category = finding->category,
-                        .sleeps_stay = waits_for_sleepers(finder, finding),
+                        .sleeps_stay = finding->sleep_and_1 > 0,
                         .is_small_calls = is_of_small_calls(finder, finding),
                         .in_bulk = finding->in_vain, /* who is woken for nothing need not wake */
                         .lost = lost};
@@ -696,6 +702,8 @@ void finding__set_estimate(const struct finder *finder, struct finding *finding,
         loss.in_turn = false;
         finding->wall_gain[1] = fmax(finding->wall_gain[1], gain_without(&loss, &is_of_turns));
     }
+    if (loss.sleeps_stay && loss.binding == BOUND_BY_WORK)
+        is_assumed |= add_gain_of_sleepers(finder, finding, &loss);
     if (may_be_bulk) {
         bool is_of_bulk;
         loss.with = with;

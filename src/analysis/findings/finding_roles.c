@@ -154,34 +154,49 @@ static const struct symbol *start_of(const struct finder *finder, const struct t
                                  : NULL;
 }
 
-/* The outermost code of the program in a frame: who inlined all the rest. */
+/* A lambda, or an object that is called: it has no name of its own. */
+static bool is_nameless(const struct symbol *symbol)
+{
+    static const char call[] = "operator()";
+    const char *found = strstr(symbol->function, call);
+    return found && (found == symbol->function || found[-1] == ':');
+}
+
+/* The outermost code of the program in a frame that has a name: who inlined all the rest. */
 static const struct symbol *outermost(const struct symbol *symbol)
 {
     const struct symbol *last = NULL;
     for (; (symbol = program_frame__inlined(symbol)); symbol = symbol->inlined_by)
-        last = symbol;
+        last = last && is_nameless(symbol) ? last : symbol;
     return last;
 }
 
-/* Where the program begins in a stack that the system's own code began: std::thread, say. */
+/* Where the program begins in a stack that the system's own code began: std::thread, say. What a
+ * lambda calls has a name, and tells more. */
 static const struct symbol *begin_of(const struct finder *finder, const struct profile_stack *stack)
 {
+    const struct symbol *begin = NULL;
     for (size_t i = stack->frame_count; i-- > 0;) {
         const struct symbol *found =
             outermost(symbols__get(finder->symbols, stack->process, stack->frames[i]));
-        if (found)
-            return i + 1 < stack->frame_count ? found : NULL;
+        if (found && !begin && i + 1 == stack->frame_count)
+            return NULL;
+        begin = found ?: begin;
+        if (begin && !is_nameless(begin))
+            return begin;
     }
-    return NULL;
+    return begin;
 }
 
-/* Where all stacks of the class begin; NULL: not known, or at several places. */
+/* Where all stacks of the class begin, but those of main; NULL: not known, or at several places. */
 static const struct symbol *begin_of_class(const struct finder *finder,
                                            const struct profile_class *class)
 {
     const struct symbol *begin = NULL;
     VEC_EACH (stack, &class->what.stacks, struct profile_stack) {
         const struct symbol *found = begin_of(finder, stack);
+        if (found && strcmp(found->function, "main") == 0)
+            continue;
         if (!found || (begin && strcmp(begin->function, found->function) != 0))
             return NULL;
         begin = found;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOGETHER 0.5 /* of a life: siblings that live side by side for so much of it */
 /* Who meets others at a barrier so often, or waits there for such a part of its life (yields in a
  * row are one wait), takes part in it. */
 #define MEETS 3
@@ -14,9 +13,7 @@
 #define EXCHANGES 10    /* reads of a pipe by a thread, at least */
 #define AWAITED_PART 16 /* of a life: others waited for it no longer than that */
 
-/* Without what the recording took of it: that is no work. Where a thread had no CPU while the
- * recording was at work, less of its CPU time is the recording's than that took. */
-static uint64_t work_ns_of(const struct profile_thread *thread)
+uint64_t thread__work_ns(const struct profile_thread *thread)
 {
     uint64_t running_ns = thread->component_ns[COMPONENT_RUNNING];
     if (thread->cpu_ns == UINT64_MAX)
@@ -57,7 +54,7 @@ struct habits {
     bool has_messages;   /* it answers to somebody outside */
 };
 
-static bool sleeps_for_a_time(const struct profile_class *class)
+bool class__sleeps(const struct profile_class *class)
 {
     return (class->what.at.kind == CLASS_SLEEP || class->what.at.kind == CLASS_YIELD) &&
            strstr(class->what.at.function, "sleep");
@@ -89,7 +86,7 @@ static struct habits *habits_of(const struct finder *finder)
 {
     struct habits *habits = memory__zeroed(finder->profile->threads.count + 1, sizeof *habits);
     VEC_EACH (class, &finder->profile->classes, struct profile_class) {
-        bool is_sleep = sleeps_for_a_time(class);
+        bool is_sleep = class__sleeps(class);
         VEC_EACH (row, &class->threads, struct profile_thread_row) {
             habits[row->thread].slept_ns += is_sleep ? row->sum_ns : 0;
             habits[row->thread].has_messages |= has_messages(class->what.at.kind) && row->sum_ns;
@@ -116,7 +113,7 @@ static bool only_looks(const struct finder *finder, const struct habits *habits,
     const struct trace_thread *what = trace__thread_at(finder->trace, thread);
     uint64_t life_ns = row->lifetime_ns;
     return what->tid != what->pid && habits->slept_ns >= life_ns / 2 &&
-           work_ns_of(row) < life_ns / LOSES_PART && !habits->has_messages &&
+           thread__work_ns(row) < life_ns / LOSES_PART && !habits->has_messages &&
            habits->awaited_ns <= life_ns / AWAITED_PART &&
            finder__is_soon(finder, what->end_tick, end_of_process(finder, what->process));
 }
@@ -173,8 +170,7 @@ static bool is_lock_in_part(const struct finder *finder, const struct profile_cl
     return trace__whole(finder->trace) && class->what.at.kind == CLASS_LOCK;
 }
 
-/* Waits for half of its life at most: it came to work. */
-static bool hardly_waits(const struct profile_thread *thread)
+bool thread__hardly_waits(const struct profile_thread *thread)
 {
     uint64_t ns = thread->cpu_ns;
     if (ns == UINT64_MAX || thread->runnable_ns == UINT64_MAX)
@@ -221,9 +217,9 @@ static void count_crews(struct finder *finder)
         if (!may_be_of_crew(finder, i))
             continue;
         struct crew *crew = crew_of(finder, i, &places, &crews);
-        crew->work_ns += work_ns_of(row);
+        crew->work_ns += thread__work_ns(row);
         crew->threads++;
-        crew->hardly_wait += hardly_waits(row);
+        crew->hardly_wait += thread__hardly_waits(row);
     }
     for (size_t i = 0; i < finder->profile->threads.count; i++)
         if (may_be_of_crew(finder, i) && crew__works(finder, crew_of(finder, i, &places, &crews)))
@@ -246,13 +242,13 @@ void finder__find_workers(struct finder *finder)
     const struct vec *threads = &finder->profile->threads;
     findings->had_work = memory__zeroed(threads->count, sizeof *findings->had_work);
     for (uint32_t i = 0; i < threads->count; i++) {
-        uint64_t cpu_ns = work_ns_of(VEC_AT(threads, struct profile_thread, i));
+        uint64_t cpu_ns = thread__work_ns(VEC_AT(threads, struct profile_thread, i));
         bool counts = !was_killed(finder->trace, trace__thread_at(finder->trace, i)->process);
         if (counts && cpu_ns > finder->most_cpu_ns)
             finder->most_cpu_ns = cpu_ns;
     }
     for (size_t i = 0; i < threads->count; i++) {
-        uint64_t cpu_ns = work_ns_of(profile_thread_at(finder, i));
+        uint64_t cpu_ns = thread__work_ns(profile_thread_at(finder, i));
         if (cpu_ns && cpu_ns >= finder->most_cpu_ns / WORK_PART &&
             !was_killed(finder->trace, trace__thread_at(finder->trace, i)->process))
             finder__count_worker(finder, i);
@@ -488,7 +484,7 @@ static double cpu_over_work(const struct finder *finder)
     const struct heurt_session *session = trace__session(finder->trace);
     uint64_t all_ns = 0, work_ns = 0, overhead_ns = 0;
     for (size_t i = 0; i < finder->profile->threads.count; i++) {
-        uint64_t cpu_ns = work_ns_of(profile_thread_at(finder, i));
+        uint64_t cpu_ns = thread__work_ns(profile_thread_at(finder, i));
         all_ns += cpu_ns;
         overhead_ns += profile_thread_at(finder, i)->component_ns[COMPONENT_OVERHEAD];
         work_ns += finder->findings->had_work[i] ? cpu_ns : 0;
@@ -589,69 +585,6 @@ void finding__place_faults(const struct finder *finder, struct finding *finding)
                                                  &profile_class_at(finder->profile, class)->what);
 }
 
-/* ---- one thread is done long after the others ------------------------------------------------ */
-
-/* Does not wait for half of its life. */
-static bool works_mostly(const struct finder *finder, uint32_t thread)
-{
-    const struct profile_thread *row = profile_thread_at(finder, thread);
-    return hardly_waits(row) || work_ns_of(row) >= row->lifetime_ns / 2;
-}
-
-/* The last one; of those that work mostly, or of all that had work. */
-static uint32_t last_worker(const struct finder *finder, bool works)
-{
-    uint32_t last = UINT32_MAX;
-    for (uint32_t i = 0; i < finder->profile->threads.count; i++)
-        if (finder->findings->had_work[i] && (!works || works_mostly(finder, i)) &&
-            (last == UINT32_MAX || trace__thread_at(finder->trace, i)->end_tick >
-                                       trace__thread_at(finder->trace, last)->end_tick))
-            last = i;
-    return last;
-}
-
-/* In waits for the end of others. */
-static uint64_t joining_ns(const struct finder *finder, uint32_t thread)
-{
-    uint64_t ns = 0;
-    VEC_EACH (class, &finder->profile->classes, struct profile_class)
-        ns += class->what.at.kind == CLASS_JOIN ? class__sum_on(class, thread) : 0;
-    return ns;
-}
-
-static bool is_sibling(const struct finder *finder, uint32_t thread, uint32_t last)
-{
-    const struct trace_thread *what = trace__thread_at(finder->trace, thread),
-                              *of = trace__thread_at(finder->trace, last);
-    bool waits_still = profile_thread_at(finder, thread)->idle_end_ns > 0;
-    if (thread == last || !finder->findings->had_work[thread] || waits_still ||
-        what->process != of->process || what->end_tick >= of->end_tick)
-        return false;
-    uint64_t from = what->start_tick > of->start_tick ? what->start_tick : of->start_tick;
-    uint64_t together = what->end_tick > from ? what->end_tick - from : 0;
-    return (double)together >= TOGETHER * (double)(what->end_tick - what->start_tick);
-}
-
-/* Those that live side by side with it and end before. */
-static unsigned siblings_of(const struct finder *finder, uint32_t last, uint64_t *idle_ns,
-                            uint64_t *told_ns, uint64_t *tail_ns)
-{
-    unsigned count = 0;
-    *idle_ns = *told_ns = 0;
-    *tail_ns = UINT64_MAX;
-    for (uint32_t i = 0; i < finder->profile->threads.count; i++) {
-        if (!is_sibling(finder, i, last))
-            continue;
-        uint64_t ns = trace__ns(finder->trace, trace__thread_at(finder->trace, last)->end_tick -
-                                                   trace__thread_at(finder->trace, i)->end_tick);
-        *idle_ns += ns;
-        *told_ns += trace__thread_at(finder->trace, i)->is_aside ? 0 : ns;
-        *tail_ns = ns < *tail_ns ? ns : *tail_ns;
-        count++;
-    }
-    return count;
-}
-
 uint32_t thread__longest_class(const struct finder *finder, size_t thread, bool of_calls)
 {
     uint32_t found = FINDING_NO_CLASS;
@@ -665,45 +598,6 @@ uint32_t thread__longest_class(const struct finder *finder, size_t thread, bool 
     return found;
 }
 
-/* What a thread lost in waits that are told by themselves: without these it were done sooner. */
-static uint64_t told_loss_ns(const struct finder *finder, uint32_t thread)
-{
-    uint64_t ns, *lost = memory__zeroed(finder->profile->threads.count, sizeof *lost);
-    VEC_EACH (finding, &finder->findings->rows, struct finding)
-        VEC_EACH (class, &finding->classes, uint32_t)
-            if (!class__is_call(profile_class_at(finder->profile, *class)))
-                class__add_lost(finder, *class, lost);
-    ns = lost[thread];
-    free(lost);
-    return ns;
-}
-
-static void add_imbalance(struct finder *finder)
-{
-    uint32_t last = last_worker(finder, true), end = last_worker(finder, false);
-    uint64_t idle_ns, told_ns, tail_ns, wall_ns = finder->profile->wall_ns;
-    if (last == UINT32_MAX || !siblings_of(finder, last, &idle_ns, &told_ns, &tail_ns))
-        return;
-    /* Who ends after it waits for it, and did not work beside it. */
-    if (tail_ns >= wall_ns || (end != last && joining_ns(finder, end) < tail_ns))
-        return;
-    uint64_t own_ns = ns__without(tail_ns, told_loss_ns(finder, last));
-    double own_part = tail_ns ? (double)own_ns / (double)tail_ns : 0;
-    struct finding *finding = finder__add(finder, FINDING_IMBALANCE);
-    finding->lost_ns = (uint64_t)(own_part * (double)idle_ns);
-    finding->told_part = idle_ns ? (double)told_ns / (double)idle_ns : 0;
-    finding->thread = last;
-    finding->leader = thread__longest_class(finder, last, true);
-    if (finding->leader != FINDING_NO_CLASS) {
-        vec__push(&finding->classes, &finding->leader);
-        finding->place = program_frame__of_class(
-            finder->symbols, &profile_class_at(finder->profile, finding->leader)->what);
-    }
-    double gain = (double)wall_ns / ((double)wall_ns - (double)own_ns / 2);
-    finding__set_about(finding, gain);
-    finding->confidence = CONFIDENCE_ESTIMATED;
-}
-
 void finder__add_of_threads(struct finder *finder)
 {
     if (finder->findings->working_ns == 0)
@@ -711,5 +605,4 @@ void finder__add_of_threads(struct finder *finder)
     add_of_component(finder, COMPONENT_RUNNABLE);
     add_of_component(finder, COMPONENT_PAGE_FAULT);
     add_of_component(finder, COMPONENT_OTHER_BLOCKED);
-    add_imbalance(finder);
 }

@@ -98,7 +98,7 @@ static uint32_t objects_of(const struct finder *finder, const struct finding *fi
 static bool has_own_place(const struct finding *finding)
 {
     return finding->sharing || finding->remote || finding->category == FINDING_IMBALANCE ||
-           finding->category == FINDING_SPINNING;
+           finding->category == FINDING_SPINNING || finding->category == FINDING_RETRY;
 }
 
 /* A class of the others leads it no more. What no class tells was told of the process as a whole.
@@ -157,6 +157,7 @@ static void tell_of_times(struct finder *finder)
     uint64_t runnable_ns, *ns = finder__outside(finder, COMPONENT_RUNNABLE, &runnable_ns);
     findings->runnable_ns = finder__told_ns(finder, ns);
     findings->idle_ns = finder__told_ns(finder, finder->idle_ns);
+    findings->short_ns = finder__told_ns(finder, finder->short_ns);
     findings->working_ns = findings->working_threads = 0;
     for (size_t i = 0; i < finder->profile->threads.count; i++) {
         bool *had_work = &findings->had_work[i];

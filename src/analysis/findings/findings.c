@@ -253,7 +253,8 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
 {
     double gain = mean_gain(finding);
     /* What a wait costs beside what the machine lacked: of the time in which threads had a CPU. */
-    uint64_t without_ns = finding->category == FINDING_CPU ? 0 : findings->runnable_ns;
+    uint64_t without_ns =
+        finding->category == FINDING_CPU ? 0 : findings->runnable_ns + findings->short_ns;
     without_ns = ns__smaller(without_ns + findings->idle_ns, findings->working_ns);
     double of_ns = (double)(findings->working_ns - without_ns);
     bool is_long = (double)finding->lost_ns >= FINDING_SHARE * of_ns &&
@@ -449,9 +450,11 @@ static struct findings *find(const struct trace *trace, const struct symbols *sy
     find_shortage(&finder);
     finder.idle_ns = finder__idle(&finder);
     finder.woken_ns = finder__woken(&finder);
+    finder.short_ns = finder__shortage_in_waits(&finder);
     for (size_t i = 0; i < profile->threads.count; i++) {
         finder.findings->idle_ns += finder.findings->had_work[i] ? finder.idle_ns[i] : 0;
         finder.findings->runnable_ns += finder.findings->had_work[i] ? finder.woken_ns[i] : 0;
+        finder.findings->short_ns += finder.short_ns[i];
     }
     struct own_time *own = waking__own_times(&finder);
     finder.own = own;
@@ -463,11 +466,13 @@ static struct findings *find(const struct trace *trace, const struct symbols *sy
     finder__add_serials(&finder);
     finder__add_signals(&finder);
     finder__add_spinners(&finder);
+    finder__add_retries(&finder);
     finder__add_tasks(&finder);
     finder__add_sharings(&finder);
     finder__add_remotes(&finder);
     finder__add_beside(&finder);
     finder__add_of_threads(&finder);
+    finder__add_imbalance(&finder);
     finder__tell_of_some(&finder);
     VEC_EACH (finding, &finder.findings->rows, struct finding) {
         finding__place_faults(&finder, finding);
@@ -479,6 +484,7 @@ static struct findings *find(const struct trace *trace, const struct symbols *sy
     findings__rank(finder.findings);
     free(finder.idle_ns);
     free(finder.woken_ns);
+    free(finder.short_ns);
     free(own);
     free(partner);
     return finder.findings;

@@ -55,6 +55,7 @@ enum finding_category {
     FINDING_FALSE_SHARING,
     FINDING_TRUE_SHARING,
     FINDING_REMOTE_MEMORY,
+    FINDING_RETRY,
     FINDING_IMBALANCE,
     FINDING_CREATION,
     FINDING_TASK,
@@ -121,6 +122,8 @@ struct finding {
     uint32_t thread;      /* IMBALANCE: the last one: index into trace__threads; else UINT32_MAX */
     uint32_t stage_and_1; /* CONDITION, SEMAPHORE: the others of a pipeline wait for that thread,
                              which works all the time: likewise; 0: there is none */
+    uint32_t sleep_and_1; /* of waits for threads: these sleep for half of it at least, most in that
+                             class: a place in profile->classes; 0: they do not */
     bool is_effect;       /* a wait for answers which that of another finding makes late */
     bool is_in_answers;   /* others wait longer for answers because of it */
     double slower;        /* OVERLAP: so many times as long as undisturbed; else 0 */
@@ -164,6 +167,8 @@ struct findings {
     uint64_t working_ns;             /* Σ lives of threads that had work */
     uint64_t runnable_ns; /* of it: that they wanted a CPU and had none, outside of waits for
                              others */
+    uint64_t short_ns;    /* of it: waits for others, that somebody wanted a CPU meanwhile and the
+                             machine had none: no finding has that */
     uint64_t idle_ns;     /* of it: that they waited for work */
     uint32_t working_threads;
     uint64_t wall_ns;

@@ -11,11 +11,14 @@
  *     finding_serial.c     threads that are started and waited for one after another
  *     finding_signal.c     handlers of signals
  *     finding_spinning.c   functions that are known to spin
+ *     finding_retries.c    work that is done again when a compare-and-swap failed
  *     finding_sharing.c    cache lines that threads take from each other
  *     finding_remote.c     memory that lies at other NUMA nodes than its users
  *     finding_tasks.c      what OpenMP's runtime does for tasks
  *     finding_transfer.c   input and output that is work on a CPU, and no wait
  *     finding_threads.c    what the threads' components tell besides
+ *     finding_imbalance.c  one thread works while the others are done
+ *     finding_sleepers.c   threads that are waited for while they sleep
  *     finding_gain.c       what could be gained, without a replay
  *     finding_parts.c      what a finding consists of: its places or objects, who held them
  *     finding_roles.c      threads that do the same
@@ -74,6 +77,7 @@ struct finder {
     uint64_t most_cpu_ns;
     uint64_t *idle_ns;  /* by thread: waits for work */
     uint64_t *woken_ns; /* by thread: work had come, and no CPU was to be had */
+    uint64_t *short_ns; /* by thread: waits for others that the shortage of CPUs is to blame for */
     double shortage; /* 0 … 1: how far waits in which somebody wanted a CPU are the machine's */
     double used; /* 0 … 1: how far all CPUs were busy; by that the shortage counts in waits that
                     others end: 0 at half of them */
@@ -125,6 +129,9 @@ static inline bool finding__is_for_lock(const struct finding *finding)
 
 /* What threads that had work lost in it to others; 0: nothing, or it is idle. */
 uint64_t class__lost_ns(const struct finder *finder, uint32_t class);
+/* By thread that had work: what of its waits is no loss, as somebody wanted a CPU that the machine
+ * did not have. free() it. */
+uint64_t *finder__shortage_in_waits(const struct finder *finder);
 /* What a thread waited in it longer than it would undisturbed. */
 uint64_t class__waited_ns(const struct profile_class *class, const struct profile_thread_row *row);
 /* What of its waits for a lock nobody had it; 0: not known. */
@@ -191,6 +198,12 @@ void finder__add_signals(struct finder *finder);
 /* Appends functions that spin by their names, as samples tell. */
 void finder__add_spinners(struct finder *finder);
 
+/* ---- finding_retries.c ----------------------------------------------------------------------- */
+
+/* Appends loops in which several threads compute a new value of one variable at a time, and all but
+ * who is the first to put it there do so again. */
+void finder__add_retries(struct finder *finder);
+
 /* ---- finding_tasks.c ------------------------------------------------------------------------- */
 
 /* Appends what the runtime of OpenMP does on CPUs for tasks, as samples tell. */
@@ -216,8 +229,15 @@ bool class__is_idle(const struct finder *finder, uint32_t class);
  * rest of them. free() both. */
 uint64_t *finder__woken(const struct finder *finder);
 uint64_t *finder__idle(const struct finder *finder);
-/* Appends CPU shortage, page faults, unknown waits, imbalance. */
+/* Appends CPU shortage, page faults, unknown waits. */
 void finder__add_of_threads(struct finder *finder);
+/* CPU time without what the recording took of it: that is no work. Where a thread had no CPU while
+ * the recording was at work, less of its CPU time is the recording's than that took. */
+uint64_t thread__work_ns(const struct profile_thread *thread);
+/* Waits for half of its life at most: it came to work. */
+bool thread__hardly_waits(const struct profile_thread *thread);
+/* Its occurrences are sleeps for a time. */
+bool class__sleeps(const struct profile_class *class);
 
 /* Page faults in the system's own code get the place of the program's function around them, as far
  * as one was recorded. */
@@ -228,6 +248,18 @@ struct finding *finder__add(struct finder *finder, enum finding_category categor
 /* The class in which the thread was longest: of calls of functions, or of waits. FINDING_NO_CLASS:
  * none is known. */
 uint32_t thread__longest_class(const struct finder *finder, size_t thread, bool of_calls);
+
+/* ---- finding_imbalance.c --------------------------------------------------------------------- */
+
+/* Appends the thread that works while those that work with it are done. Others are found before. */
+void finder__add_imbalance(struct finder *finder);
+
+/* ---- finding_sleepers.c ---------------------------------------------------------------------- */
+
+/* Half of the time that somebody is waited for, that one sleeps: sets sleep_and_1. */
+void finding__find_sleepers(const struct finder *finder, struct finding *finding);
+/* These sleep on when they are waited for no more, until they are told to end. */
+bool sleepers__go_on(const struct finder *finder, const struct finding *finding);
 
 /* ---- finding_gain.c -------------------------------------------------------------------------- */
 

@@ -215,12 +215,10 @@ static void find_allocations(struct memory_gathering *self, const struct access_
 
 static void find_lines(struct memory_gathering *self)
 {
-    struct sampled_lines found = sampled_lines__find(self->trace);
-    VEC_EACH (line, &found.lines, const struct sampled_line) {
+    VEC_EACH (line, &self->use->sharings->lines, const struct sampled_line) {
         struct line_key key = {line->process, line->address / CACHE_LINE_BYTES};
         map__put(&self->lines, &key, sizeof key, 1);
     }
-    sampled_lines__free(&found);
 }
 
 /* What is read later may be what a later call has in the same place: where nothing lay then, the
@@ -367,6 +365,16 @@ static int by_when(const void *a, const void *b)
                ?: ORDER(left->sample, right->sample);
 }
 
+/* Mostly they are: samples come by time. */
+static bool is_by_when(const struct vec *at_memory)
+{
+    for (size_t i = 1; i < at_memory->count; i++)
+        if (by_when(VEC_AT(at_memory, struct memory_sample, i - 1),
+                    VEC_AT(at_memory, struct memory_sample, i)) > 0)
+            return false;
+    return true;
+}
+
 static void sort_objects(struct memory_use *use)
 {
     VEC_EACH (object, &use->objects, struct memory_object) {
@@ -387,7 +395,8 @@ static void sort_objects(struct memory_use *use)
         places[VEC_AT(&use->objects, struct memory_object, i)->number] = i;
     VEC_EACH (at, &use->at_memory, struct memory_sample)
         at->object = places[at->object];
-    vec__sort(&use->at_memory, by_when);
+    if (!is_by_when(&use->at_memory))
+        vec__sort(&use->at_memory, by_when);
     VEC_EACH (at, &use->at_memory, const struct memory_sample)
         take_first(&VEC_AT(&use->objects, struct memory_object, at->object)->first, at);
     free(places);

@@ -535,7 +535,8 @@ static struct sharings *find(const struct trace *trace, const struct symbols *sy
     struct sampled_lines found = sampled_lines__find(trace);
     double *scales = scales_of(&places);
     add_lines(&places, &found);
-    sampled_lines__free(&found);
+    sharings->lines = found.lines;
+    vec__free(&found.samples);
     sharings->samples = trace__samples(trace)->count;
     sharings->rows = VEC_OF(struct sharing);
     VEC_EACH (sharing, &places.rows, struct sharing) {
@@ -582,6 +583,7 @@ void sharings__free(struct sharings *sharings)
     VEC_EACH (sharing, &sharings->rows, struct sharing)
         free_sharing(sharing);
     vec__free(&sharings->rows);
+    vec__free(&sharings->lines);
     allocations__free(sharings->allocations);
     free(sharings);
 }

@@ -56,6 +56,7 @@ struct sharing {
 
 struct sharings {
     struct vec rows;                 /* struct sharing, by all_lost_ns */
+    struct vec lines;                /* struct sampled_line: all that were looked at */
     uint64_t samples;                /* of threads at memory or not, all in all; 0: nobody looked */
     struct allocations *allocations; /* at these lines, */
     bool knows_all;                  /* or at all sampled addresses */

@@ -129,6 +129,7 @@ struct mpi_use {
     uint32_t hosts;           /* of different clocks; 0: not known */
     uint32_t size;            /* of MPI_COMM_WORLD; ranks may be missing */
     uint64_t matched, unmatched_sends, unmatched_receives, cancelled;
+    uint64_t mismatched; /* of matched: what was sent is not as long as what came: a wrong pair */
     uint64_t whole_operations,
         partial_operations;     /* collective: of all members, or of some alone */
     uint64_t one_sided;         /* calls */

@@ -109,6 +109,26 @@ static void add_wait(struct vec *waits, struct map *places, const struct rank_re
     row->ns += call->waited;
 }
 
+/* What of a wait is of another kind than the call's. */
+static void divide_wait(struct vec *waits, struct map *places, const struct rank_record *record,
+                        const struct rank_split *split, const uint32_t *numbers)
+{
+    const struct rank_call *call = rank_record__call(record, split->call);
+    uint64_t ticks[MPI_WAITS] = {0};
+    ticks[call->wait] = call->waited;
+    rank_split__move(split, call, ticks);
+    for (uint32_t wait = 1; wait < MPI_WAITS; wait++) {
+        uint64_t before = wait == call->wait ? call->waited : 0;
+        if (ticks[wait] == before)
+            continue;
+        struct mpi_rank_wait *row = wait_of(
+            waits, places,
+            &(struct mpi_rank_wait){numbers[call->place], record->rank, wait, call->blocker, 0, 0});
+        row->ns += ticks[wait] - before;
+        row->count += before == 0;
+    }
+}
+
 void mpi_details__add(struct mpi_details *details, const struct rank_record *record,
                       const uint32_t *numbers)
 {
@@ -128,6 +148,8 @@ void mpi_details__add(struct mpi_details *details, const struct rank_record *rec
         if (call->wait != MPI_WAIT_NONE)
             add_wait(&own.waits, &places, record, call, numbers[call->place]);
     }
+    VEC_EACH (split, &record->splits, const struct rank_split)
+        divide_wait(&own.waits, &places, record, split, numbers);
     map__free(&places);
     vec__append(&details->sites, &own.sites);
     vec__append(&details->waits, &own.waits);

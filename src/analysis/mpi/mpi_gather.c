@@ -538,7 +538,7 @@ static void gather_sums(struct mpi_job *job)
     uint64_t *const sums[] = {
         &use->matched,          &use->unmatched_sends,    &use->unmatched_receives, &use->cancelled,
         &use->whole_operations, &use->partial_operations, &use->one_sided,          &use->files,
-        &use->neighbours};
+        &use->neighbours,       &use->mismatched};
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
         *sums[i] = mpi_job__sum(job, *sums[i]);
     to_ns(job->run->trace, &use->clock_error_ns, 1);

@@ -10,7 +10,8 @@ struct sent_message {
     uint64_t enter; /* of the call that sends it */
     uint64_t ready; /* of a COMPLETE: the last access was over; else 0 */
     uint32_t to, from, communicator, tag;
-    uint32_t post; /* index of the sender's sends */
+    uint32_t post;  /* index of the sender's sends */
+    uint32_t bytes; /* the lower half of their number */
 };
 
 /* And back: the message was awaited from then on. */
@@ -85,6 +86,13 @@ static void find_wrong_order(struct vec *arrived)
         one->is_in_wrong_order = earliest < received;
         next = tick__earlier(next, one->sent->enter);
     }
+}
+
+/* MPI cannot tell the length of one that is longer than an int counts. */
+static bool has_its_length(const struct arrived *message)
+{
+    uint32_t sent = message->sent->bytes;
+    return message->receive->bytes == sent || sent > INT32_MAX;
 }
 
 static void add_to_pair(struct mpi_pair *pair, uint64_t bytes, uint64_t waited)
@@ -195,6 +203,7 @@ static void receive_all(struct mpi_job *job, struct rank_record *record,
     job->use->matched += arrived.count;
     find_wrong_order(&arrived);
     VEC_EACH (message, &arrived, const struct arrived) {
+        job->use->mismatched += !has_its_length(message);
         take_message(job, message);
         answer(job, message, answers);
     }
@@ -244,7 +253,8 @@ static void give_messages(const struct mpi_job *job, const struct rank_record *r
             vec__push(&given[owner],
                       &(struct sent_message){rank_record__call(record, post->call)->enter,
                                              ready_tick(record, post), post->peer, record->rank,
-                                             post->communicator, post->tag, (uint32_t)at});
+                                             post->communicator, post->tag, (uint32_t)at,
+                                             (uint32_t)post->bytes});
     }
 }
 

@@ -97,8 +97,7 @@ static double scatter_of(struct fitting *fitting, const struct vec *samples)
     return degrees ? sqrt(squares / (double)degrees) : NAN;
 }
 
-/* Of Student's distribution, 0.975. */
-static double quantile_of(size_t degrees)
+double student__quantile(size_t degrees)
 {
     static const double quantiles[] = {NAN,   12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365,
                                        2.306, 2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
@@ -332,7 +331,7 @@ struct law law__of(const struct vec *samples)
     if (fitting.count < 2)
         return refused(law, LAW_FEW);
     law.scatter = scatter_of(&fitting, samples);
-    law.quantile = quantile_of(fitting.runs - fitting.count);
+    law.quantile = student__quantile(fitting.runs - fitting.count);
     double deviation = isnan(law.scatter) ? SCATTER_ASSUMED : fmax(law.scatter, SCATTER_LEAST);
     double error = deviation / sqrt((double)fitting.runs / (double)fitting.count);
     solve_all(&fitting, best);

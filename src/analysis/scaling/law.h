@@ -81,6 +81,8 @@ struct law law__of(const struct vec *samples);
 struct law_interval law__ns(const struct law *law, double count);
 /* The count above which more take longer; INFINITY: there is none. */
 double law__fastest(const struct law *law);
+/* Of Student's distribution with so many degrees of freedom: 0.975. NaN: of none. */
+double student__quantile(size_t degrees);
 const char *law_kind__name(unsigned kind);
 const char *law_refusal__name(unsigned refusal);
 

@@ -279,6 +279,15 @@ const struct glossary_word glossary_words[] = {
      .measured = "As sharing: samples at the same bytes of a line.",
      .doubt = "Few samples at the line.",
      .example = "Threads write the same variable by turns, while count writes the same."},
+    {OF("retry", FINDING_RETRY), .also = "compare-and-swap|cas|retries",
+     .meaning = "Threads compute a new value from an old one, and put it in its place by "
+                "compare-and-swap. Who finds another value there by then computes it anew.",
+     .measured =
+         "Samples in loops which a failed compare-and-swap repeats, as the code tells. While "
+         "several threads are in one at a time, one of them gets something done.",
+     .doubt = "How often it failed is not counted. What functions take that the loop calls is not "
+              "seen.",
+     .example = "Threads compute anew when another one was faster, in transact."},
     {OF("remote memory", FINDING_REMOTE_MEMORY), .also = "remote|numa|node",
      .meaning = "Threads use memory that lies at another NUMA node than they run on.",
      .measured =

@@ -347,9 +347,9 @@ const struct table_source mpi_efficiency_source = {.table = &efficiency_table,
 struct mpi_document {
     struct run_cells run;
     const struct mpi_report *shown;
-    uint64_t size, block, detail_block, matched, unmatched_sends, unmatched_receives, cancelled,
-        whole_operations, partial_operations, one_sided_calls, file_calls, neighbour_operations,
-        hosts, clock_error_ns, compared_once, reversed, reversed_left;
+    uint64_t size, block, detail_block, matched, mismatched, unmatched_sends, unmatched_receives,
+        cancelled, whole_operations, partial_operations, one_sided_calls, file_calls,
+        neighbour_operations, hosts, clock_error_ns, compared_once, reversed, reversed_left;
     bool ambiguous;
 };
 
@@ -391,9 +391,9 @@ static struct table_rows efficiency_list(const void *root)
 static const struct table document_table = OBJECT(
     mpi_document, FIELD_SCHEMA("heurt.mpi/1"), FIELD_COMMAND, FIELDS_OF_EXIT(mpi_document, run),
     FIELD_MACHINE, FIELD("wall_ns", mpi_document, run.wall_ns),
-    FIELDS(mpi_document, size, block, matched, unmatched_sends, unmatched_receives, cancelled,
-           whole_operations, partial_operations, one_sided_calls, file_calls, neighbour_operations,
-           ambiguous),
+    FIELDS(mpi_document, size, block, matched, mismatched),
+    FIELDS(mpi_document, unmatched_sends, unmatched_receives, cancelled, whole_operations,
+           partial_operations, one_sided_calls, file_calls, neighbour_operations, ambiguous),
     FIELDS(mpi_document, hosts, clock_error_ns, compared_once, reversed, reversed_left),
     FIELD_LIST("ranks", rank_list), FIELD_LIST("calls", site_list), FIELD_LIST("pairs", pair_list),
     FIELD_LIST("communicators", communicator_list), FIELD_ONE("efficiency", efficiency_list),
@@ -410,6 +410,7 @@ static void put_json(const struct mpi_report *shown, const struct style *style, 
         document.block = use->block;
         document.detail_block = use->detail_block;
         document.matched = use->matched;
+        document.mismatched = use->mismatched;
         document.unmatched_sends = use->unmatched_sends;
         document.unmatched_receives = use->unmatched_receives;
         document.cancelled = use->cancelled;

@@ -67,7 +67,8 @@ char *mpi_use__verdict(const struct mpi_use *use)
     if (!late || (double)sum.waited_ns < WAITED_LEAST * (double)sum.life_ns)
         return NULL;
     duration__format(late->delay_ns, waited);
-    if (most.rank == late->rank && most.times >= UNEVEN_LEAST)
+    bool by_work = 2 * late->delay_work_ns >= late->delay_ns;
+    if (by_work && most.rank == late->rank && most.times >= UNEVEN_LEAST)
         return memory__format(
             "Rank %" PRIu32 " had %.1f times the work of %s: %s waited %s for it.", most.rank,
             most.times, use->ranks.count == 2 ? "the other" : "the others",
@@ -139,13 +140,16 @@ void mpi_text__efficiency(const struct mpi_report *shown, const struct style *st
 
 static void put_least(const struct mpi_report *shown, const struct style *style, FILE *out)
 {
-    char message[16], collective[16];
-    if (shown->least_message_ns || shown->least_collective_ns)
-        paragraph__take(style, out, "  ",
-                        memory__format("Left out: waits for a message below %s, in collective "
-                                       "operations below %s.",
-                                       duration__format(shown->least_message_ns, message),
-                                       duration__format(shown->least_collective_ns, collective)));
+    char least[16], *what = memory__text("");
+    if (shown->least_message_ns)
+        what = text__append(what, "for a message below %s",
+                            duration__format(shown->least_message_ns, least));
+    if (shown->least_collective_ns)
+        what = text__append(what, "%sin collective operations below %s", *what ? ", " : "",
+                            duration__format(shown->least_collective_ns, least));
+    if (*what)
+        paragraph__take(style, out, "  ", memory__format("Left out: waits %s.", what));
+    free(what);
 }
 
 static int by_delay(const void *a, const void *b)
@@ -378,6 +382,11 @@ static void put_hosts(const struct mpi_use *use, const struct style *style, FILE
 
 static void put_doubts(const struct mpi_use *use, const struct style *style, FILE *out)
 {
+    put_count(
+        use->mismatched,
+        "messages are not as long as what was sent: which send is whose is a guess, and so are "
+        "waits for them",
+        style, out);
     put_count(use->unmatched_sends, "sends have no receive in the trace", style, out);
     put_count(use->unmatched_receives, "receives have no send in the trace", style, out);
     put_count(use->partial_operations,

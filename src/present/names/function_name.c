@@ -136,6 +136,8 @@ char *function__short(const char *function)
         text = without_templates(text);
     if (text__width(text) > WITH_PARAMETERS_AT_MOST)
         cut_inner_parameters(text);
+    for (size_t bytes = strlen(text); bytes && text[bytes - 1] == ' ';)
+        text[--bytes] = 0;
     return text;
 }
 

@@ -156,11 +156,40 @@ char *object__made_at(const struct report *report, uint32_t process, uint64_t si
     return text;
 }
 
+/* The outermost function of the system's libraries that the class waits in: which the program
+ * called. NULL: none is known by name. */
+static const char *called_of_system(const struct report *report,
+                                    const struct class_definition *class)
+{
+    const char *found = NULL;
+    if (!class->stacks.count)
+        return NULL;
+    const struct profile_stack *stack = VEC_AT(&class->stacks, struct profile_stack, 0);
+    for (size_t i = 0; i < stack->frame_count; i++) {
+        const struct symbol *symbol =
+            symbols__get(report->symbols, stack->process, stack->frames[i]);
+        if (!symbol || program_frame__inlined(symbol))
+            break;
+        found = symbol->function[0] != '[' ? symbol->function : found;
+    }
+    return found;
+}
+
+/* A variable of the C library's says little: "lock of the C library's random". */
+static char *known_variable(const struct report *report, const struct class_definition *class,
+                            const struct symbol *variable)
+{
+    bool is_of_libc = variable->module && symbol__is_of_library(variable, "libc.so.");
+    const char *called = is_of_libc ? called_of_system(report, class) : NULL;
+    return called ? memory__format("%s of the C library's %s", variable->function, called)
+                  : memory__text(variable->function);
+}
+
 char *class__object_known_as(const struct report *report, const struct class_definition *class)
 {
-    const char *name = class__object_name(report, class);
-    if (name)
-        return memory__text(name);
+    const struct symbol *variable = class__variable(report, class);
+    if (variable)
+        return known_variable(report, class, variable);
     if (class->has_object && class->born_site)
         return object__made_at(report, class->at.process, class->born_site);
     return class->has_object ? memory__format("0x%" PRIx64, class->object) : NULL;

@@ -97,6 +97,7 @@ static bool is_counted(const struct finding *finding)
     case FINDING_FALSE_SHARING:
     case FINDING_TRUE_SHARING:
     case FINDING_REMOTE_MEMORY:
+    case FINDING_RETRY:
     case FINDING_UNEXPLAINED:
         return false;
     default:
@@ -317,6 +318,7 @@ static char *removed_classes(const struct finding *finding)
 static bool is_one_lock(const struct report *report, const struct finding *finding)
 {
     return finding->category == FINDING_LOCK && finding->objects == 1 && !finding->is_ordered &&
+           !finding__is_of_rwlock(report, finding) &&
            VEC_AT(&report->profile->classes, struct profile_class, finding->leader)->what.at.kind ==
                CLASS_LOCK;
 }

@@ -23,6 +23,13 @@ static const struct profile_class *leader_of(const struct report *report,
                : VEC_AT(&report->profile->classes, struct profile_class, finding->leader);
 }
 
+/* Where who is waited for sleeps. */
+static const struct profile_class *sleep_of(const struct report *report,
+                                            const struct finding *finding)
+{
+    return VEC_AT(&report->profile->classes, struct profile_class, finding->sleep_and_1 - 1);
+}
+
 bool finding__place(const struct report *report, const struct finding *finding, struct place *place,
                     char unknown[32])
 {
@@ -56,6 +63,11 @@ bool finding__by(const struct report *report, const struct finding *finding, str
     bool waits = leader && class__is_hooked(&leader->what);
     if (!waits || !leader->blames.count)
         return false;
+    if (finding->sleep_and_1 && finding->category != FINDING_LOCK) {
+        const struct callsite *sleep = &sleep_of(report, finding)->what.at;
+        *by = (struct finding_by){sleep->process, sleep->site, component__key(COMPONENT_SLEEP)};
+        return true;
+    }
     const struct profile_blame *blame = VEC_AT(&leader->blames, struct profile_blame, 0);
     const struct symbol *symbol = symbols__get(report->symbols, blame->process, blame->site);
     if (symbol && !program_frame__inlined(symbol))
@@ -181,6 +193,7 @@ static const char *const doings[FINDING_CATEGORIES] = {
     [FINDING_FALSE_SHARING] = "Threads write different variables on one cache line",
     [FINDING_TRUE_SHARING] = "Threads write the same variable by turns",
     [FINDING_REMOTE_MEMORY] = "Threads use memory of other NUMA nodes",
+    [FINDING_RETRY] = "Threads compute anew when another one was faster (compare-and-swap)",
     [FINDING_IMBALANCE] = "One thread works on while the others are done",
     [FINDING_CREATION] = "Threads are made and ended all the time",
     [FINDING_TASK] = "OpenMP makes and hands out tasks, and threads wait for them",
@@ -189,6 +202,14 @@ static const char *const doings[FINDING_CATEGORIES] = {
     [FINDING_OVERLAP] = "Code is slower while another thread runs",
     [FINDING_UNEXPLAINED] = "Threads wait for what is not known",
 };
+
+bool finding__is_of_rwlock(const struct report *report, const struct finding *finding)
+{
+    static const char of_rwlocks[] = "pthread_rwlock_";
+    const struct profile_class *leader = leader_of(report, finding);
+    return finding->category == FINDING_LOCK && leader && leader->what.at.kind == CLASS_LOCK &&
+           strncmp(leader->what.at.function, of_rwlocks, sizeof of_rwlocks - 1) == 0;
+}
 
 static bool waits_for_processes(const struct report *report, const struct finding *finding)
 {
@@ -318,6 +339,22 @@ static char *for_stage(const struct report *report, uint32_t thread)
     return text;
 }
 
+/* Of a lock who has it, and where that one sleeps; else who sleeps. */
+static char *of_sleepers(const struct report *report, const struct finding *finding,
+                         const char *function)
+{
+    char unknown[32];
+    if (finding->category != FINDING_LOCK)
+        return memory__format(", because of %s, which sleeps", function);
+    struct place place = place__of_class(report, &sleep_of(report, finding)->what, unknown);
+    char *sleeps_in = function__short(place.function);
+    char *text = memory__format(", mostly because of %s, which sleeps%s%s", function,
+                                strcmp(sleeps_in, function) ? " in " : "",
+                                strcmp(sleeps_in, function) ? sleeps_in : "");
+    free(sleeps_in);
+    return text;
+}
+
 static char *by_whom(const struct report *report, const struct finding *finding)
 {
     struct finding_by by;
@@ -336,7 +373,8 @@ static char *by_whom(const struct report *report, const struct finding *finding)
         return memory__text("");
     struct place place = place__of_site(report, by.process, by.site, unknown);
     char *function = function__short(place.function);
-    char *text = finding->sharing ? with_whom(report, finding->sharing, function)
+    char *text = finding->sharing       ? with_whom(report, finding->sharing, function)
+                 : finding->sleep_and_1 ? of_sleepers(report, finding, function)
                  : part_of_most(report, finding) > MOSTLY_FROM
                      ? memory__format(", mostly because of %s", function)
                      : memory__format(", because of %s and others", function);
@@ -411,6 +449,7 @@ static const char *const nouns[FINDING_CATEGORIES] = {
     [FINDING_FALSE_SHARING] = "false sharing of",
     [FINDING_TRUE_SHARING] = "true sharing of",
     [FINDING_REMOTE_MEMORY] = "remote memory:",
+    [FINDING_RETRY] = "computing anew after compare-and-swap",
     [FINDING_IMBALANCE] = "imbalance",
     [FINDING_CREATION] = "making threads",
     [FINDING_TASK] = "tasks",
@@ -513,6 +552,8 @@ static const char *const tries[FINDING_CATEGORIES][TRIES_MOST] = {
     [FINDING_TRUE_SHARING] = {"a variable for each thread, added up when it is read",
                               "write it less often"},
     [FINDING_REMOTE_MEMORY] = {"let the threads that use it write it first"},
+    [FINDING_RETRY] = {"compute before the loop what does not depend on the old value",
+                       "a part of the data for each thread"},
     [FINDING_IMBALANCE] = {"divide the last thread's work among the others",
                            "deal out smaller pieces of work"},
     [FINDING_CREATION] = {"keep threads and give them work"},
@@ -606,8 +647,23 @@ const char *const *finding__tries(const struct report *report, const struct find
     static const char *const of_stage[TRIES_MOST] = {
         "a second thread for the slowest stage, or less work in it",
         "divide its work: a stage more", "hand over several items at a time"};
+    static const char *const of_sleeper[TRIES_MOST] = {
+        "wait for none of those that sleep: let them say so before",
+        "let them sleep for less, or wait for something that can end it"};
+    static const char *const of_sleeping_holder[TRIES_MOST] = {
+        "give the lock back before sleeping, or waiting for what takes long",
+        "copy what is needed, or a pointer to it, while the lock is held"};
+    static const char *const of_readers[TRIES_MOST] = {
+        "hold the lock only to copy what is read, or a pointer to it: readers share it already",
+        "do less while the lock is held"};
     if (finding->stage_and_1)
         return of_stage;
+    if (finding->sleep_and_1 && finding->category == FINDING_LOCK)
+        return of_sleeping_holder;
+    if (finding->sleep_and_1 && finding->category == FINDING_CONDITION)
+        return of_sleeper;
+    if (finding__is_of_rwlock(report, finding))
+        return of_readers;
     if (region_of(report, finding))
         return of_region;
     if (waits_for_regions(report, finding))

@@ -20,6 +20,8 @@ bool finding__by(const struct report *report, const struct finding *finding, str
 char *finding__object(const struct report *report, const struct finding *finding);
 /* What it is: "lock", "memory"; of a finding that has an object. */
 const char *finding__object_kind(const struct report *report, const struct finding *finding);
+/* It is a lock that readers share. */
+bool finding__is_of_rwlock(const struct report *report, const struct finding *finding);
 /* Where and what: "lock queue_lock in queue_push queue.c:88". */
 char *finding__subject(const struct report *report, const struct finding *finding);
 /* What threads do, and in which function, as a sentence. */

@@ -159,8 +159,8 @@ char *report__unseen_words(const struct report *report)
     if (was_too_short)
         return memory__text("its own functions (the run was too short to choose any; heurt record "
                             "--hot CMD finds the busy ones)");
-    return memory__format("%.0f %% of the time on a CPU (in code of which no call was recorded%s)",
-                          100 * unseen, may_choose ? "; heurt record --hot CMD records more" : "");
+    return memory__format("single calls of the code that takes %.0f %% of the time on a CPU%s",
+                          100 * unseen, may_choose ? " (heurt record --hot CMD records more)" : "");
 }
 
 void text__runtimes(const struct report *report, const struct style *style, FILE *out)

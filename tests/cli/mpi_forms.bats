@@ -1,0 +1,80 @@
+#!/usr/bin/env bats
+# The forms of heurt mpi: one rank, one place, matrices, the least wait; and whose each message is, of very many
+# (tests/programs/mpi_known.c, mpi_many.c), with each MPI that heurt was built for.
+load ../helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+    export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl_vader_single_copy_mechanism=none
+}
+
+needs() { # MPI
+    [ -x "$PROGRAMS/mpi_many_$1" ] && command -v "mpirun.$1" >/dev/null || skip "there is no $1 here"
+}
+
+shows() { # WORDS COMMAND…
+    "${@:2}" >screen || fail "${*:2}: status $?"
+    grep -qF -- "$1" screen || fail "'$1' is not in: $(cat screen)"
+}
+
+@test "one rank, one place, matrices and the least wait" {
+    if command -v mpirun.openmpi >/dev/null; then mpi=openmpi; else mpi=mpich; fi
+    needs $mpi
+    mpirun.$mpi -n 3 "$HEURT" record --quiet --no-choice -o t "$PROGRAMS/mpi_known_$mpi" >out
+    local place
+    place=$("$HEURT" tables -i t --format csv mpi_calls:function,file,line,call |
+        awk -F, '$1 == "late_sender" && $4 == "MPI_Recv" { sub(".*/", "", $2); print $2 ":" $3 }')
+
+    shows "Rank 1 lived" "$HEURT" mpi -i t 1
+    shows "Waited for it" "$HEURT" mpi -i t 1
+    shows "MPI_Recv in late_sender $place: rank 0 waits for rank 1" "$HEURT" mpi -i t "$place"
+    shows "MPI_Recv in late_sender $place" "$HEURT" mpi -i t late_sender
+    run "$HEURT" mpi -i t 7
+    [ "$status" = 2 ]
+    [[ $output == *"no rank 7 is in t: it has 3 of 3"* ]]
+    run "$HEURT" mpi -i t nowhere.c:1
+    [ "$status" = 2 ]
+
+    # A matrix is the pairs' table.
+    local pair
+    pair=$("$HEURT" tables -i t --format csv mpi_pairs:from,to,messages | sed -n 's/^1,2,//p')
+    "$HEURT" mpi -i t --matrix messages >screen
+    [ "$(awk '$1 == 1 { print $NF }' screen)" = "$pair" ] || fail "$pair: $(cat screen)"
+    for what in bytes waited; do
+        shows "from \\ to" "$HEURT" mpi -i t --matrix $what
+    done
+    run "$HEURT" mpi -i t --matrix colours
+    [ "$status" = 2 ]
+
+    # What is shorter is none; the others are as they were.
+    local all long
+    all=$("$HEURT" mpi -i t --json | "$JSON_GET" /dev/stdin 'ranks[].late_sender_ns' | head -1)
+    shows "Left out: waits for a message below 10.0 s." "$HEURT" mpi -i t --late-message 10s
+    "$HEURT" mpi -i t --late-message 10s --json >mpi.json
+    long=$("$JSON_GET" mpi.json 'ranks[].late_sender_ns' | sort -u)
+    [ "$all" -gt 0 ] && [ "$long" = 0 ] || fail "$all, then $long"
+    [ "$("$JSON_GET" mpi.json 'ranks[].barrier_ns' | head -1)" -gt 0 ]
+    "$HEURT" mpi -i t --late-collective 10s --json >mpi.json
+    [ "$("$JSON_GET" mpi.json 'ranks[].barrier_ns' | sort -u)" = 0 ]
+    shows "Left out: waits in collective operations below 10.0 s." "$HEURT" mpi -i t --late-collective 10s
+}
+
+# Each is known to be the one that was sent, by the program; and by heurt, as each has a length of its own.
+many_are_known() { # MPI MESSAGES
+    needs "$1"
+    "mpirun.$1" -n 3 "$HEURT" record --quiet --no-choice -o t "$PROGRAMS/mpi_many_$1" "$2" >out
+    [ "$(sed -n 's/^wrong=//p' out)" = 0 ]
+    "$HEURT" mpi -i t --json >mpi.json
+    [ "$("$JSON_GET" mpi.json matched)" = "$(sed -n 's/^messages=//p' out)" ] || fail "$(cat out)"
+    [ "$("$JSON_GET" mpi.json mismatched)" = 0 ]
+    [ "$("$JSON_GET" mpi.json unmatched_sends) $("$JSON_GET" mpi.json unmatched_receives)" = "0 0" ]
+}
+
+@test "Open MPI: of many messages it is known which is whose" {
+    many_are_known openmpi 21000
+}
+
+@test "MPICH: of many messages it is known which is whose" {
+    many_are_known mpich 1050
+}
