@@ -3,7 +3,7 @@
 # Options of each command; those that take a value are listed again in _heurt_takes_value.
 _heurt_options() {
     case $1 in
-    record) echo '-o -f -F -M -A -q --output --function --functions-from --module --arguments --stack-every --stack-bytes --raw-stacks --redact-arguments --max-size --no-pack --aggregate --overhead --locks --choose-after --patience --no-choice --no-loops --no-kernel --no-memory --instructions --hot --report --repeat --quiet --help' ;;
+    record) echo '-o -f -F -M -A -q --output --function --functions-from --module --arguments --stack-every --stack-bytes --raw-stacks --redact-arguments --max-size --no-pack --aggregate --overhead --locks --choose-after --patience --no-choice --no-loops --no-kernel --no-memory --instructions --hot --local --clock-offset-test --report --repeat --quiet --help' ;;
     gate) echo '-o --output --against --fail-if --budget --junit --width --markdown --help' ;;
     compare) echo '-o --output --table --fail-if --junit --class --base --rows --width --json --csv --markdown --latex --html --flame --help' ;;
     scale) echo '-o -q --threads --cores --repeat --output --quiet --table --width --json --csv --latex --markdown --help' ;;
@@ -16,6 +16,7 @@ _heurt_options() {
     place) echo '-i -o --input --script --output --all --replay --machine --interval --set --thresholds --width --json --csv --help' ;;
     mpi) echo '-i --input --width --matrix --late-message --late-collective --json --csv --help' ;;
     analyse) echo '-i --input --help' ;;
+    merge) echo '-o -q --output --no-pack --quiet --help' ;;
     openmp) echo '-i --input --width --json --csv --help' ;;
     structure) echo '-i --input --thread --depth --all --interesting --grammar --width --json --csv --help' ;;
     whatif) echo '-i --input --remove --speed --shrink --split --schedule --balance --threads --all --class --width --json --csv --help' ;;
@@ -31,8 +32,8 @@ _heurt_options() {
 
 _heurt_takes_value() {
     case $1 in
-    -[ofFMAipt] | --functions-from | --module | --arguments | --machine | --stack-every | --stack-bytes | --max-size | --overhead | --locks | --choose-after | --patience | --threshold | --key | --ignore | \
-        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --schedule | --balance | --threads | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html | --flame | --repeat | --table | --cores | --fail-if | --junit | --of | --counted | --pid | --duration | --interval | --level | --levels | --cpus | --node | --bytes | --directory | --base | --rows) return 0 ;;
+    -[ofFMAipt] | --functions-from | --module | --arguments | --machine | --stack-every | --stack-bytes | --max-size | --overhead | --locks | --choose-after | --patience | --local | --clock-offset-test | --threshold | --key | --ignore | \
+        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --schedule | --balance | --threads | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html | --flame | --repeat | --table | --cores | --fail-if | --junit | --of | --counted | --pid | --duration | --interval | --level | --levels | --cpus | --node | --bytes | --directory | --base | --rows | --replay | --set) return 0 ;;
     esac
     return 1
 }
@@ -96,7 +97,7 @@ _heurt_value() { # the value of option $1
 _heurt() {
     COMPREPLY=()
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='record report view locks memory openmp mpi analyse place structure whatif tables compare gate scale induce stat hot dump export import check explain' verb=record from=1 program
+    local verbs='record report view locks memory openmp mpi analyse merge place structure whatif tables compare gate scale induce stat hot dump export import check explain' verb=record from=1 program
     case " $verbs " in
     *" ${COMP_WORDS[1]} "*) ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]} from=2 ;;
     esac

@@ -1,6 +1,6 @@
 # fish completion for heurt(1)
 
-set -l verbs record report view locks memory openmp mpi analyse place structure whatif tables compare gate scale induce stat hot dump export import check explain help
+set -l verbs record report view locks memory openmp mpi analyse merge place structure whatif tables compare gate scale induce stat hot dump export import check explain help
 
 # The words after heurt, its command and its options: the program and its arguments.
 function __heurt_program_words
@@ -8,7 +8,7 @@ function __heurt_program_words
     set -e words[1]
     if contains -- "$words[1]" record hot check scale stat
         set -e words[1]
-    else if contains -- "$words[1]" report view locks memory openmp mpi analyse place structure whatif tables compare gate induce dump export import explain help
+    else if contains -- "$words[1]" report view locks memory openmp mpi analyse merge place structure whatif tables compare gate induce dump export import explain help
         return
     end
     while set -q words[1]
@@ -16,7 +16,7 @@ function __heurt_program_words
             case --
                 set -e words[1]
                 break
-            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --report --repeat --frequency --min --output --threads --cores --table --width -p --pid --duration --interval
+            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --local --clock-offset-test --report --repeat --frequency --min --output --threads --cores --table --width -p --pid --duration --interval
                 set -e words[1]
                 set -e words[1]
             case '-*'
@@ -36,7 +36,7 @@ end
 
 function __heurt_records
     __heurt_in_options
-    and not __fish_seen_subcommand_from report view locks memory openmp mpi analyse place structure whatif tables compare gate scale induce stat hot dump export import check explain help
+    and not __fish_seen_subcommand_from report view locks memory openmp mpi analyse merge place structure whatif tables compare gate scale induce stat hot dump export import check explain help
 end
 
 function __heurt_complete_program
@@ -58,6 +58,7 @@ complete -c heurt -n __fish_is_first_arg -a place -d 'Show on which NUMA nodes m
 complete -c heurt -n __fish_is_first_arg -a openmp -d 'Show parallel regions of OpenMP'
 complete -c heurt -n __fish_is_first_arg -a mpi -d 'Show ranks of MPI and whom they wait for'
 complete -c heurt -n __fish_is_first_arg -a analyse -d 'Analyse many ranks of MPI once, under mpirun'
+complete -c heurt -n __fish_is_first_arg -a merge -d 'Make one trace of what ranks of MPI recorded'
 complete -c heurt -n __fish_is_first_arg -a structure -d 'Show the shape of the program: its loops and their times'
 complete -c heurt -n __fish_is_first_arg -a whatif -d 'Predict the wall time with something changed'
 complete -c heurt -n __fish_is_first_arg -a tables -d 'List and print the tables of all analyses'
@@ -74,7 +75,7 @@ complete -c heurt -n __fish_is_first_arg -a check -d 'Tell what this machine and
 complete -c heurt -n __fish_is_first_arg -a explain -d 'Explain a word of the screens'
 complete -c heurt -n __fish_is_first_arg -l version -d 'Show the version'
 complete -c heurt -n __heurt_in_options -l help -d 'Show a short description'
-complete -c heurt -n 'not __fish_seen_subcommand_from report view locks memory openmp mpi analyse place structure whatif tables compare gate induce dump export import explain help' -a '(__heurt_complete_program)'
+complete -c heurt -n 'not __fish_seen_subcommand_from report view locks memory openmp mpi analyse merge place structure whatif tables compare gate induce dump export import explain help' -a '(__heurt_complete_program)'
 
 complete -c heurt -n __heurt_records -s o -l output -r -a '(__fish_complete_directories)' -d 'Trace to write'
 complete -c heurt -n __heurt_records -s f -l function -x -d 'Record the functions that match'
@@ -88,6 +89,8 @@ complete -c heurt -n __heurt_records -l aggregate -d 'Keep no trace: counts, sum
 complete -c heurt -n __heurt_records -l no-pack -d 'Leave the trace as long as it was written'
 complete -c heurt -n __heurt_records -l locks -x -a 'drawn all' -d 'Locks that nobody waits for'
 complete -c heurt -n __heurt_records -l choose-after -x -d 'CPU time before functions are chosen'
+complete -c heurt -n __heurt_records -l local -x -a '(__fish_complete_directories)' -d 'Parts of MPI ranks stay here, on each host'
+complete -c heurt -n __heurt_records -l clock-offset-test -x -d 'For tests: ranks of MPI as if on hosts of other clocks'
 complete -c heurt -n __heurt_records -l raw-stacks -d 'Keep all of stacks, not addresses alone'
 complete -c heurt -n __heurt_records -l redact-arguments -d 'Keep no arguments, only which are the same'
 complete -c heurt -n __heurt_records -l patience -x -d 'How long the program waits for heurt'
@@ -152,6 +155,11 @@ complete -c heurt -n "$in_view" -s i -l input -x -a '(__fish_complete_directorie
 
 set -l in_analyse '__fish_seen_subcommand_from analyse'
 complete -c heurt -n "$in_analyse" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
+set -l in_merge '__fish_seen_subcommand_from merge'
+complete -c heurt -n "$in_merge" -s o -l output -x -a '(__fish_complete_directories)' -d 'The trace'
+complete -c heurt -n "$in_merge" -l no-pack -d 'Leave the trace as long as it was written'
+complete -c heurt -n "$in_merge" -s q -l quiet -d 'Say nothing when all went well'
+complete -c heurt -n "$in_merge" -x -a '(__fish_complete_directories)'
 set -l in_mpi '__fish_seen_subcommand_from mpi'
 complete -c heurt -n "$in_mpi" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
 complete -c heurt -n "$in_mpi" -l matrix -x -a 'bytes messages waited' -d 'Who sent whom'

@@ -8,6 +8,7 @@
 #include "cmd/limits.h"
 #include "cmd/options.h"
 #include "cmd/packing.h"
+#include "cmd/rank_meeting.h"
 #include "cmd/ranks.h"
 #include "cmd/record_options.h"
 #include "cmd/repeat.h"
@@ -39,6 +40,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,9 +114,19 @@ static int create_somewhere(struct recording *recording, const struct heurt_sess
     return code;
 }
 
+/* A test's, of this rank; rank 0's host has the true clock. */
+static struct clock_offset offset_of(const struct recording *recording)
+{
+    const struct vec *offsets = &recording->clock_offsets;
+    size_t host = recording->ranks.rank % (offsets->count + 1);
+    return recording->ranks.count > 1 && host ? *VEC_AT(offsets, struct clock_offset, host - 1)
+                                              : (struct clock_offset){0, 0};
+}
+
 static int create_trace(struct recording *recording, struct trace_writer **writer,
                         struct error *error)
 {
+    struct clock_offset offset = offset_of(recording);
     struct heurt_session settings = {
         .clock = session_clock__choose(),
         .flags = (recording->aggregate ? HEURT_SESSION_AGGREGATE : 0) |
@@ -123,7 +135,8 @@ static int create_trace(struct recording *recording, struct trace_writer **write
                  (recording->no_kernel ? 0 : HEURT_SESSION_KERNEL) |
                  (recording->instructions ? HEURT_SESSION_INSTRUCTIONS : 0) |
                  (recording->no_memory ? 0 : HEURT_SESSION_OBJECTS) |
-                 (recording->raw_stacks ? HEURT_SESSION_RAW_STACKS : 0),
+                 (recording->raw_stacks ? HEURT_SESSION_RAW_STACKS : 0) |
+                 (recording->compares_clocks ? HEURT_SESSION_HOSTS : 0),
         .stack_every = recording->stack_bytes ? (uint32_t)recording->stack_every : 0,
         .stack_bytes = (uint32_t)recording->stack_bytes & ~7u,
         .overhead_permille = overhead_permille(recording),
@@ -132,6 +145,7 @@ static int create_trace(struct recording *recording, struct trace_writer **write
         .next_process = part__first_serial(recording->ranks.rank),
         .next_thread = part__first_serial(recording->ranks.rank),
         .patience_ms = recording->patience_ms,
+        .host = ranks__host(&offset),
     };
     settings.start = session_clock__pair(settings.clock);
     if (recording->redact_arguments)
@@ -141,6 +155,11 @@ static int create_trace(struct recording *recording, struct trace_writer **write
                                   "--redact-arguments: there is no random number: %s",
                                   strerror(errno));
     int code = create_somewhere(recording, &settings, writer, error);
+    if (code == 0 && recording->ranks.count > 1) {
+        char count[16];
+        snprintf(count, sizeof count, "%" PRIu32, recording->ranks.count);
+        trace_writer__meta(*writer, "ranks", count);
+    }
     if (code == 0)
         session__describe(*writer, recording->redact_arguments
                                        ? (char *[]){recording->command[0], NULL}
@@ -343,8 +362,19 @@ static int conclude(const struct recording *recording, bool expected, struct att
                     struct error *error)
 {
     struct trace *trace = NULL;
-    if (ranks__is_part(&recording->ranks)) {
+    struct clock_offset offset = offset_of(recording);
+    int code =
+        offset.ms || offset.ppm
+            ? trace_part__shift(recording->directory, (int64_t)(offset.ms * 1e6), offset.ppm, error)
+            : 0;
+    if (code < 0)
+        return code;
+    if (recording->is_part) {
         ranks__complete(&recording->ranks, recording->asked_directory);
+        if (recording->tells_parts)
+            say("the ranks' parts are in %.80s on each host: heurt merge -o heurt.data DIR… makes "
+                "one trace of them",
+                recording->local);
         return 0;
     }
     if (recording->ranks.count > 1)
@@ -354,7 +384,7 @@ static int conclude(const struct recording *recording, bool expected, struct att
                           "the trace %s was removed or moved away while the program ran; what was "
                           "recorded is lost",
                           recording->directory);
-    int code = trace__open(recording->directory, &trace, error);
+    code = trace__open(recording->directory, &trace, error);
     if (code < 0)
         return code;
     size_t threads = trace__threads(trace)->count;
@@ -510,7 +540,7 @@ static int record(struct recording *recording, const struct binary *binary, int 
         return status;
     if (code < 0)
         say("%s", error.text);
-    else if (recording->and_report && !ranks__is_part(&recording->ranks))
+    else if (recording->and_report && !recording->is_part)
         report__show_summary(recording->directory, recording->report);
     return 0;
 }
@@ -529,19 +559,32 @@ static void free_recording(struct recording *recording)
     vec__free(&request->functions);
     vec__free(&request->modules);
     vec__free(&request->arguments);
+    vec__free(&recording->clock_offsets);
     free(request->cache);
     free(recording->other_directory);
+    free(recording->local_directory);
     if (recording->report)
         fclose(recording->report);
 }
 
-/* Each rank of a job but the first records a part, and leaves it to that one to talk. */
+/* Each rank of a job but the first records a part, and leaves it to that one to talk. With --local
+ * all do. */
 static void take_part(struct recording *recording)
 {
     recording->ranks = recording->repeat ? (struct job_ranks){.count = 1} : ranks__of_environment();
     recording->asked_directory = recording->directory;
-    if (!ranks__is_part(&recording->ranks))
+    recording->is_part = recording->ranks.count > 1 && (recording->local || recording->ranks.rank);
+    if (!recording->is_part)
         return;
+    recording->tells_parts = recording->local && !recording->ranks.rank && !recording->quiet;
+    if (recording->local) {
+        const char *slash = strrchr(recording->directory, '/');
+        recording->local_directory = memory__format(
+            "%s/%s", recording->local, slash && slash[1] ? slash + 1 : recording->directory);
+        recording->asked_directory = recording->directory = recording->local_directory;
+        if (mkdir(recording->local, 0700) < 0 && errno != EEXIST)
+            say("%.100s cannot be made: %s", recording->local, strerror(errno));
+    }
     recording->other_directory =
         ranks__directory(&recording->ranks, recording->directory, recording->ranks.rank, false);
     recording->directory = recording->other_directory;
@@ -549,10 +592,25 @@ static void take_part(struct recording *recording)
     recording->report_path = NULL;
 }
 
+/* Clocks are compared by all ranks or none: what one alone sends over MPI, nobody would take. Who
+ * says --local says it of all. */
+static void meet_hosts(struct recording *recording)
+{
+    const struct job_ranks *ranks = &recording->ranks;
+    if (ranks->count > 1 && (ranks->has_hosts || recording->clock_offsets.count))
+        recording->compares_clocks =
+            recording->local || rank_meeting__all_come(ranks, recording->asked_directory);
+}
+
 /* Before the program runs: what could fail, fails now. 0, or the exit status. */
 static int prepare(struct recording *recording)
 {
     take_part(recording);
+    if (recording->local && !recording->is_part) {
+        say("--local is for ranks of MPI: mpirun -n 4 heurt record --local DIR PROGRAM");
+        return EXIT_USAGE;
+    }
+    meet_hosts(recording);
     if (recording->report_path && !(recording->report = fopen(recording->report_path, "we"))) {
         say("cannot write the report to %s: %s", recording->report_path, strerror(errno));
         return EXIT_HEURT;
@@ -611,6 +669,7 @@ static int run(const struct command *self, int argc, char **argv)
         .stack_bytes = STACK_BYTES_DEFAULT,
         .choose_after_ns = CHOICE_AFTER_NS,
         .patience_ms = PATIENCE_MS,
+        .clock_offsets = VEC_OF(struct clock_offset),
     };
     int status = parse(self, argc, argv, &recording);
     if (status == 0)

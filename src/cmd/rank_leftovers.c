@@ -79,14 +79,12 @@ static bool is_of_run(const char *part, int whole)
 static uint32_t rank_of(const char *name, const char *base)
 {
     size_t length = strlen(base);
-    unsigned rank;
+    uint32_t rank;
     long launcher;
-    int end = 0;
-    if (strncmp(name, base, length) != 0 ||
-        sscanf(name + length, ".rank%u-%ld%n", &rank, &launcher, &end) != 2 || rank > PARTS_MOST)
-        return 0;
-    const char *rest = name + length + end;
-    return !*rest || strcmp(rest, "~") == 0 ? rank : 0;
+    return strncmp(name, base, length) == 0 && strncmp(name + length, ".rank", 5) == 0 &&
+                   ranks__is_name(name + length, &rank, &launcher)
+               ? rank
+               : 0;
 }
 
 static struct vec find_leftovers(const char *directory, int whole)

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,12 +94,59 @@ static long find_launcher(void)
     return pid;
 }
 
+/* Open MPI and MPICH tell how many ranks are on this host, Slurm how many hosts there are. */
+static bool has_several_hosts(unsigned long count)
+{
+    unsigned long here, hosts;
+    return ((number_of("OMPI_COMM_WORLD_LOCAL_SIZE", &here) ||
+             number_of("MPI_LOCALNRANKS", &here)) &&
+            here < count) ||
+           (number_of("SLURM_STEP_NUM_NODES", &hosts) && hosts > 1);
+}
+
+static uint32_t add_to_hash(uint32_t hash, const void *bytes, size_t count)
+{
+    for (const unsigned char *at = bytes; count--; at++) /* FNV-1a */
+        hash = (hash ^ *at) * 16777619u;
+    return hash;
+}
+#define HASH_BASIS 2166136261u
+
+/* What all hosts know the job by; 0: its launcher tells nothing. */
+static long job_number(void)
+{
+    static const char *const names[] = {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID"};
+    uint32_t hash = HASH_BASIS;
+    bool is_known = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        is_known |= text && *text;
+        hash = text ? add_to_hash(hash, text, strlen(text) + 1) : hash;
+    }
+    return is_known ? (long)hash : 0;
+}
+
 struct job_ranks ranks__of_environment(void)
 {
     unsigned long rank, count;
     if (!find_rank(&rank, &count) || count < 2 || count > PARTS_MOST)
-        return (struct job_ranks){0, 1, 0};
-    return (struct job_ranks){(uint32_t)rank, (uint32_t)count, find_launcher()};
+        return (struct job_ranks){0, 1, 0, false};
+    bool has_hosts = has_several_hosts(count);
+    long job = has_hosts ? job_number() : 0;
+    return (struct job_ranks){(uint32_t)rank, (uint32_t)count, job ? job : find_launcher(),
+                              has_hosts};
+}
+
+uint32_t ranks__host(const struct clock_offset *offset)
+{
+    char text[256] = "";
+    FILE *in = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (!in || !fgets(text, sizeof text, in))
+        (void)!gethostname(text, sizeof text - 1);
+    if (in)
+        fclose(in);
+    uint32_t hash = add_to_hash(HASH_BASIS, text, strlen(text));
+    return add_to_hash(hash, offset, sizeof *offset) | 1;
 }
 
 bool ranks__has_launcher(void)
@@ -131,8 +179,17 @@ bool ranks__complete(const struct job_ranks *ranks, const char *directory)
     return done;
 }
 
-/* Whether somebody records into it still. */
-static bool is_recorded(const char *directory)
+bool ranks__is_name(const char *name, uint32_t *rank, long *job)
+{
+    int end = 0;
+    for (const char *at = name; (at = strstr(at, ".rank")); at++)
+        if (sscanf(at, ".rank%" SCNu32 "-%ld%n", rank, job, &end) == 2 && *rank <= PARTS_MOST &&
+            (!at[end] || strcmp(at + end, "~") == 0))
+            return true;
+    return false;
+}
+
+bool ranks__is_recorded(const char *directory)
 {
     char *path = memory__format("%s/" HEURT_EVENTS_FILE, directory);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -154,7 +211,7 @@ static enum part_state look(const char *complete, const char *recorded)
         return PART_COMPLETE;
     if (!is_there)
         return PART_ABSENT;
-    return is_recorded(recorded) ? PART_RECORDED : PART_LEFT;
+    return ranks__is_recorded(recorded) ? PART_RECORDED : PART_LEFT;
 }
 
 /* A recorder gives its trace the name just after it has given up the lock: it has time for that. */
@@ -208,7 +265,7 @@ void ranks__join(const struct job_ranks *ranks, const char *directory, const cha
         if (!join_rank(ranks, directory, own_directory, rank, since_ns) && !missing++)
             first = rank;
     if (missing)
-        say("%u of %u ranks %s not in %s, rank %u among them: only ranks of this host that heurt "
-            "records come together",
+        say("%u of %u ranks %s not in %s, rank %u among them: were they recorded, into a directory "
+            "that all hosts share? Else: --local DIR, heurt merge",
             missing, ranks->count, missing == 1 ? "is" : "are", own_directory, first);
 }

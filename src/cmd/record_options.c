@@ -6,10 +6,14 @@
 #include "recorder/function_list.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define STACK_BYTES_MAX 8192
 #define REPEAT_MOST 1000
+#define OFFSET_MOST_MS 10000
+#define OFFSET_MOST_PPM 1000
 
 static void push_text(struct vec *texts, const char *text)
 {
@@ -53,6 +57,27 @@ static bool read_patience(const char *text, void *ms)
         return false;
     *(uint32_t *)ms = (uint32_t)(seconds * 1e3);
     return true;
+}
+
+/* "50:100,-50:-100": ms and ppm of two hosts more than that of rank 0. */
+static bool read_offsets(const char *text, void *member)
+{
+    struct vec *offsets = member;
+    for (char *end = NULL; end == NULL || *end == ','; text = end + 1) {
+        struct clock_offset offset;
+        offset.ms = strtod(text, &end);
+        if (end == text || *end != ':')
+            return false;
+        text = end + 1;
+        offset.ppm = strtod(text, &end);
+        if (end == text || !(fabs(offset.ms) <= OFFSET_MOST_MS) ||
+            !(fabs(offset.ppm) <= OFFSET_MOST_PPM))
+            return false;
+        vec__push(offsets, &offset);
+        if (!*end)
+            return true;
+    }
+    return false;
 }
 
 static int take_function(const struct command *self, const char *text, void *recording)
@@ -206,6 +231,16 @@ const struct option_row record_options[] = {
     {.name = "instructions",
      .help = "count the instructions of each call, where there is a PMU",
      FLAG(struct recording, instructions)},
+    {.name = "local",
+     .value = "DIR",
+     .help = "of an MPI run: ranks' parts stay here, on each host, for heurt merge",
+     TEXT(struct recording, local)},
+    {.name = "clock-offset-test",
+     .value = "MS:PPM,…",
+     .help = "for tests: ranks of MPI in turn, as if on more hosts, of other clocks",
+     .expected =
+         "ms up to 10000 and ppm up to 1000 of each host but the first, as in 50:100,-50:-100",
+     VALUE(struct recording, clock_offsets, read_offsets)},
     {.name = "report",
      .value = "FILE",
      .help = "then report, into this file: the program keeps standard output",

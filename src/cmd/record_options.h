@@ -31,10 +31,15 @@ struct recording {
     const char *report_path;     /* NULL: the report goes to the terminal */
     FILE *report;                /* open for it, or NULL */
     char *other_directory;       /* owned: the trace, where the usual place is in use */
+    char *local_directory;       /* owned: what the trace is called there */
     int wait_status;             /* the command's end */
     struct job_ranks ranks;      /* of an MPI job that this process is one of */
     const char *asked_directory; /* of the whole trace, where this process records a part of it */
     uint64_t repeat;             /* so many runs, one after the other */
+    const char *local;           /* a directory of this host alone for its ranks' parts; NULL */
+    bool is_part, tells_parts;   /* another heurt goes on with it; where, this one says */
+    bool compares_clocks;        /* several hosts' ranks do, all of which are recorded */
+    struct vec clock_offsets;    /* struct clock_offset: for tests, of hosts but the first */
     const char *program_output;  /* a file for the program's standard output; NULL: its own */
     uint64_t cpus; /* that the program may use: the first so many; 0: all that heurt may */
 };

@@ -258,6 +258,15 @@ static bool read_answers(struct reading *reading, struct definition_body body)
     return read_rows(&reading->trace->answers, body);
 }
 
+static bool read_clock(struct reading *reading, struct definition_body body)
+{
+    struct heurt_host_clock clock;
+    if (!take(&body, &clock, sizeof clock))
+        return false;
+    vec__push(&reading->process->clocks, &clock);
+    return true;
+}
+
 static bool (*const readers[])(struct reading *, struct definition_body) = {
     [HEURT_DEFINITION_META] = read_meta,         [HEURT_DEFINITION_PROCESS] = read_process,
     [HEURT_DEFINITION_MODULE] = read_module,     [HEURT_DEFINITION_MODULE_GONE] = read_module_gone,
@@ -266,7 +275,7 @@ static bool (*const readers[])(struct reading *, struct definition_body) = {
     [HEURT_DEFINITION_LIVE] = read_live,         [HEURT_DEFINITION_OBJECT] = read_object,
     [HEURT_DEFINITION_SAMPLES] = read_samples,   [HEURT_DEFINITION_COSTS] = read_costs,
     [HEURT_DEFINITION_PLACED] = read_placed,     [HEURT_DEFINITION_PAGES] = read_pages,
-    [HEURT_DEFINITION_ANSWERS] = read_answers,
+    [HEURT_DEFINITION_ANSWERS] = read_answers,   [HEURT_DEFINITION_CLOCK] = read_clock,
 };
 
 /* The words of a packed chunk's blocks, one after the other; a damaged one ends them. The memory is

@@ -32,7 +32,7 @@
 
 #define HEURT_MAGIC "heurt\r\n\x1a"             /* 8 bytes, no terminator */
 #define HEURT_CHUNK_MAGIC 0x6b6e686374727565ull /* "eurtchnk" */
-#define HEURT_VERSION 11u
+#define HEURT_VERSION 12u
 #define HEURT_UNIT_BYTES 4096u
 #define HEURT_SPACE_MIN (128ull << 20) /* in less a program is left alone: it needs all of it */
 #define HEURT_SPACE_PART 8u            /* of a limited address space the trace takes at most 1/8 */
@@ -85,6 +85,7 @@ enum heurt_session_flag {
                                                    alone */
     HEURT_SESSION_SAMPLE_SEMAPHORES = 1u << 11, /* the budget holds for semaphores, too */
     HEURT_SESSION_OBJECTS = 1u << 12, /* tell what memory the program gets: ALLOCATED, FREED */
+    HEURT_SESSION_HOSTS = 1u << 14,   /* ranks of MPI compare their hosts' clocks: CLOCK */
     HEURT_SESSION_TIMERS = 1u << 13,  /* the kernel refuses samples: threads have timers that
                                          interrupt them, and write SAMPLES chunks */
 };
@@ -138,7 +139,7 @@ struct heurt_session {
     uint64_t
         others_ns;     /* CPU time that all others had meanwhile, but the recorder; ~0: not known */
     uint32_t timer_us; /* (atomic) with TIMERS: CPU time of a thread from sample to sample */
-    uint32_t reserved;
+    uint32_t host;     /* whose clocks these are, as a hash that is none other's; 0: not known */
 };
 
 enum heurt_chunk_kind {
@@ -248,6 +249,7 @@ enum heurt_definition_type {
     HEURT_DEFINITION_PLACED = 20,     /* a row of struct heurt_placed */
     HEURT_DEFINITION_PAGES = 21,      /* a row of struct heurt_page */
     HEURT_DEFINITION_ANSWERS = 22,    /* a row of struct heurt_answer */
+    HEURT_DEFINITION_CLOCK = 24,      /* struct heurt_host_clock */
 };
 
 /* How the reason of a refusal begins when the function was recorded until then. */

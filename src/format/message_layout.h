@@ -202,4 +202,17 @@ enum heurt_message_call {
 #undef HEURT_MESSAGE_CALL_NUMBER
 };
 
+/* What a rank's clock showed when another one's did: where its host's was compared with that of the
+ * host of rank 0, over MPI, once at the start and once at the end. All ranks of a host tell the
+ * same. The pair of the shortest of many round trips, in whose middle both are taken. */
+struct heurt_host_clock {
+    uint64_t run;                         /* a number that all ranks of the run have in common */
+    uint32_t rank, size;                  /* in MPI_COMM_WORLD, of it */
+    uint32_t host, reference;             /* as heurt_session.host: its own, rank 0's */
+    uint32_t hosts;                       /* of the run */
+    uint32_t is_end;                      /* 0: at the start */
+    uint64_t tick;                        /* its own; 0: it is rank 0's clock itself */
+    uint64_t reference_tick, error_ticks; /* of the reference; error: half of that round trip */
+};
+
 #endif

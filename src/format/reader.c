@@ -218,6 +218,7 @@ void trace__push_process(struct trace *trace, uint32_t serial)
         .notes = VEC_OF(const char *),
         .lives = VEC_OF(struct heurt_live),
         .objects = VEC_OF(struct trace_object),
+        .clocks = VEC_OF(struct heurt_host_clock),
     };
 }
 
@@ -589,6 +590,7 @@ void trace__close(struct trace *trace)
         vec__free(&process->notes);
         vec__free(&process->lives);
         vec__free(&process->objects);
+        vec__free(&process->clocks);
     }
     VEC_EACH (thread, &trace->threads, struct trace_thread) {
         vec__free(&thread->chunks);

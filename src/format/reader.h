@@ -76,6 +76,7 @@ struct trace_process {
     struct vec notes;     /* const char * */
     struct vec lives;     /* struct heurt_live: for the recorder, while the program runs */
     struct vec objects;   /* struct trace_object, in the order in which they were named */
+    struct vec clocks;    /* struct heurt_host_clock: of the rank of MPI that it is */
     /* Private to the room: payload words + 1 by id, 0 where no such id is defined. */
     const uint8_t *payload_words;
     uint32_t payload_ids;

@@ -150,6 +150,7 @@ static void fill_session(struct trace_writer *writer, const struct heurt_session
         .later_ns = settings->later_ns,
         .recorder_pid = (uint32_t)getpid(),
         .patience_ms = settings->patience_ms,
+        .host = settings->host,
         .start = settings->start,
         .start_realtime_ns = clock__ns(CLOCK_REALTIME),
         .file_device = status.st_dev,

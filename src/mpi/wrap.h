@@ -4,11 +4,13 @@
  *     wrap_windows.c    of one-sided communication
  *     communicators.c   numbers of communicators and windows, and ranks in MPI_COMM_WORLD of
  *                       their members
+ *     clocks.c          the clocks of several hosts
  *     mpi_requests.c    requests' numbers, from when they are made until they are done
  *
  * A wrapper tells libheurt.so of its call, calls on, and tells the end. It takes no memory from the
- * program's heap, and sends nothing. What MPI calls of itself in a call is told by nobody: enter
- * gives no tick then. It stands on libheurt.so and on MPI's own functions, by their PMPI names. */
+ * program's heap, and sends nothing, but for clocks.c. What MPI calls of itself in a call is told
+ * by nobody: enter gives no tick then. It stands on libheurt.so and on MPI's own functions, by
+ * their PMPI names. */
 #ifndef HEURT_MPI_WRAP_H
 #define HEURT_MPI_WRAP_H
 
@@ -31,6 +33,9 @@ void heurt_message_point(uint64_t tick, uint32_t id, uint64_t a, uint64_t b, uin
 uint64_t heurt_message_tick(void);
 void heurt_message_leave(uint64_t since, uint64_t result);
 uint64_t heurt_message_caller(void);
+uint32_t heurt_message_host(void);
+void heurt_message_clock(const struct heurt_host_clock *clock);
+void heurt_message_note(const char *sentence);
 
 /* ---- who calls, and what is called in the end ------------------------------------------------ */
 
@@ -123,6 +128,13 @@ static inline uint32_t communicator__number(const struct communicator *communica
 {
     return communicator ? communicator->number : 0;
 }
+
+/* ---- clocks ---------------------------------------------------------------------------------- */
+
+/* clocks.c: MPI has begun, and is about to end: in the thread that called MPI_Init, within the
+ * call. All ranks come to both; is_told: this one's call is. */
+void clocks__begin(bool is_told);
+void clocks__end(bool is_told);
 
 /* ---- requests -------------------------------------------------------------------------------- */
 

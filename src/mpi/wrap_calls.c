@@ -20,6 +20,8 @@ EXPORT int heurt_MPI_Init(int *argc, char ***argv)
     int result = NEXT(Init)(argc, argv);
     if (IS_DONE)
         communicators__begin(heurt_message_tick(), MPI_THREAD_SINGLE);
+    if (result == MPI_SUCCESS)
+        clocks__begin(since != 0);
     LEAVE();
 }
 
@@ -29,12 +31,15 @@ EXPORT int heurt_MPI_Init_thread(int *argc, char ***argv, int required, int *pro
     int result = NEXT(Init_thread)(argc, argv, required, provided);
     if (IS_DONE)
         communicators__begin(heurt_message_tick(), *provided);
+    if (result == MPI_SUCCESS)
+        clocks__begin(since != 0);
     LEAVE();
 }
 
 EXPORT int heurt_MPI_Finalize(void)
 {
     uint64_t since = ENTER(FINALIZE, communicator__of(MPI_COMM_WORLD), 0);
+    clocks__end(since != 0);
     int result = NEXT(Finalize)();
     LEAVE();
 }

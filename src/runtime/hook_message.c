@@ -10,6 +10,8 @@ EXPORT void heurt_message_leave(uint64_t since, uint64_t result);
 EXPORT void heurt_message_called_from(uint64_t address);
 EXPORT uint64_t heurt_message_caller(void);
 EXPORT void heurt_message_note(const char *sentence);
+EXPORT uint32_t heurt_message_host(void);
+EXPORT void heurt_message_clock(const struct heurt_host_clock *clock);
 
 /* Its tick, which is 0 where the call is not to be told: then there is no leave, either. */
 uint64_t heurt_message_enter(uint64_t site, uint64_t communicator, uint64_t bytes)
@@ -79,4 +81,16 @@ void heurt_message_note(const char *sentence)
     thread->inside++;
     define__note(sentence);
     thread->inside--;
+}
+
+/* Of this host's clock (heurt_session.host); 0: it is not to be compared with others'. */
+uint32_t heurt_message_host(void)
+{
+    return heurt_state.settings.flags & HEURT_SESSION_HOSTS ? heurt_state.settings.host : 0;
+}
+
+/* Between enter and leave. */
+void heurt_message_clock(const struct heurt_host_clock *clock)
+{
+    define__parts(HEURT_DEFINITION_CLOCK, &(struct text_part){clock, sizeof *clock}, 1);
 }

@@ -252,3 +252,90 @@ windows_are_known() { # MPI
     run "$HEURT" mpi -i t "no such wait"
     [ "$status" = 2 ]
 }
+
+# Ranks as if on three hosts, whose clocks are 50 ms apart and drift: all is known as on one.
+clocks_of_hosts_are_compared() { # MPI
+    needs "$1"
+    run_ranks "$1" 3 "$HEURT" record --quiet --no-choice --clock-offset-test 50:100,-50:-100 -o t \
+        "$PROGRAMS/mpi_known_$1" >out
+    is parts "$(echo t*)" t
+    "$HEURT" mpi -i t --json >mpi.json
+    "$HEURT" mpi -i t --width 200 | grep -q "3 hosts: their clocks were compared over MPI"
+    hosts_are_known
+    lives_add_up
+}
+
+# Clocks are as good as they are said to be, which is far better than the 50 ms that they were apart: else of
+# 610 messages most of some rank's would come before they are sent. How long waits are is not asked: on a busy
+# machine ranks starve between a program's clock and the call.
+hosts_are_known() {
+    is hosts "$(of hosts)" 3
+    is left "$(of reversed_left)" 0
+    is once "$(of compared_once)" 0
+    [ "$(of clock_error_ns)" -gt 0 ] && [ "$(of clock_error_ns)" -lt 20000000 ] || fail "error $(of clock_error_ns)"
+    [ "$(of reversed)" -lt 90 ] || fail "$(of reversed) messages come before they are sent"
+    is late "$(kind_of late_sender MPI_Recv), $(kind_of late_receiver MPI_Ssend), $(kind_of barrier MPI_Barrier)" \
+        "late sender, late receiver, barrier"
+    counts_are_known
+}
+
+@test "Open MPI: clocks of three hosts" {
+    clocks_of_hosts_are_compared openmpi
+}
+
+@test "MPICH: clocks of three hosts" {
+    clocks_of_hosts_are_compared mpich
+}
+
+# Whoever dies is named, also where the launcher then kills all others and their recorders.
+the_dead_are_named() { # MPI
+    needs "$1"
+    run_ranks "$1" 3 "$HEURT" record --quiet --no-choice -o t "$PROGRAMS/mpi_dies_$1" 1 >out 2>&1 && fail "it did not die"
+    "$HEURT" mpi -i t --width 200 >screen 2>said
+    grep -q "came to no MPI_Finalize: what was recorded until then is shown" screen ||
+        grep -q "not in the trace" screen || fail "$(cat screen said)"
+    # Rank 1 is in one of these sentences, whatever the launcher did to the others.
+    grep -E "came to no MPI_Finalize|not in the trace" screen | grep -qE "Rank 1|Ranks.*[ –]1|Ranks 0–2" ||
+        fail "$(cat screen)"
+}
+
+@test "Open MPI: a rank that dies is named" {
+    the_dead_are_named openmpi
+}
+
+@test "MPICH: a rank that dies is named" {
+    the_dead_are_named mpich
+}
+
+# Parts that stayed on their hosts, which have clocks of their own, become one trace.
+parts_are_merged() { # MPI
+    needs "$1"
+    run_ranks "$1" 3 "$HEURT" record --quiet --no-choice --local l --clock-offset-test 50:100,-50:-100 -o t \
+        "$PROGRAMS/mpi_known_$1" >out
+    is parts "$(echo l/t.rank*-* | wc -w) $(echo t*)" "3 t*"
+    mkdir other
+    mv l/t.rank2-* other
+    "$HEURT" merge -q -o t l other
+    "$HEURT" mpi -i t --json >mpi.json
+    hosts_are_known
+    "$HEURT" merge -o less l 2>said
+    grep -q "1 of 3 ranks is missing, rank 2 first" said || fail "$(cat said)"
+    "$HEURT" mpi -i less --width 200 | grep -q "Rank 2 of 3 is not in the trace"
+    # Another run of the same program.
+    run_ranks "$1" 3 "$HEURT" record --quiet --no-choice --local again --clock-offset-test 50:100,-50:-100 -o t \
+        "$PROGRAMS/mpi_known_$1" >out
+    run "$HEURT" merge -o mixed again other
+    [ "$status" = 125 ] && [[ "$output" == *"are of two runs"* || "$output" == *"are both of rank 2"* ]] || fail "$output"
+    rm -r again/t.rank2-*
+    run "$HEURT" merge -o mixed again other
+    [ "$status" = 125 ] && [[ "$output" == *"are of two runs"* ]] || fail "$output"
+    [ ! -e mixed ]
+}
+
+@test "Open MPI: parts of several hosts are merged" {
+    parts_are_merged openmpi
+}
+
+@test "MPICH: parts of several hosts are merged" {
+    parts_are_merged mpich
+}

@@ -107,3 +107,86 @@ killed_first() { # COUNT
     "$HEURT" report -i t >report 2>said
     [ ! -e "$part" ]
 }
+
+@test "where not all ranks are recorded, hosts' clocks are not compared, and it is said" {
+    OMPI_COMM_WORLD_LOCAL_SIZE=1 OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 run "$HEURT" record --quiet true
+    [ "$status" = 0 ]
+    [[ "$output" == *"rank 1 of 2 is not seen beside heurt.data: hosts' clocks are not compared"* ]] || fail "$output"
+    [ "$(echo heurt.data*)" = heurt.data ]
+}
+
+@test "a part of another host whose clock is not known stays beside the trace" {
+    launch 0 2 "$HEURT" record --quiet --no-choice --clock-offset-test 50:100 -o t true
+    grep -q "is of another host, whose clock was not compared" err.0 || fail "$(cat err.0)"
+    [ "$(processes t)" = 1 ]
+    [ "$(echo t.rank1-* | wc -w)" = 1 ]
+    [ ! -e "$(echo t.rank1-*.met)" ] && [ ! -e "$(echo t.rank1-*.here)" ]
+}
+
+@test "offsets of clocks that cannot be are refused" {
+    for offset in 50 50: :5 50:100, 20000:0 0:5000 x:1 50:100x; do
+        run "$HEURT" record --clock-offset-test "$offset" true
+        [ "$status" = 2 ] || fail "$offset: $status $output"
+        [[ "$output" == *"--clock-offset-test: expected ms up to 10000"* ]] || fail "$output"
+    done
+}
+
+@test "parts that stay where they are recorded are merged, and what does not belong together is refused" {
+    launch 0 3 "$HEURT" record --no-choice --locks all --local l/ -o some/t "$PROGRAMS/locks_known"
+    grep -q "heurt merge -o heurt.data DIR… makes one trace of them" err.0 || fail "$(cat err.0)"
+    [ ! -s err.1 ] && [ ! -s err.2 ] || fail "$(cat err.1 err.2)"
+    [ "$(echo l/t.rank*-* | wc -w)" = 3 ]
+    "$HEURT" merge -q -o t l >said 2>&1
+    [ ! -s said ] || fail "$(cat said)"
+    [ "$(processes t)" = 3 ]
+    [ "$(stat -c %a t)" = 700 ]
+    "$HEURT" record --quiet --no-choice --locks all -o alone "$PROGRAMS/locks_known"
+    [ "$(releases t)" = $((3 * $(releases alone))) ]
+    run "$HEURT" merge -o t l
+    [ "$status" = 125 ] && [[ "$output" == *"t is there already"* ]] || fail "$output"
+    run "$HEURT" merge -o u l l/t.rank1-*
+    [ "$status" = 125 ] && [[ "$output" == *"are both of rank 1"* ]] || fail "$output"
+    mkdir none
+    run "$HEURT" merge -o u none
+    [ "$status" = 125 ] && [[ "$output" == *"none is no part of an MPI run, and none lies in it"* ]] || fail "$output"
+    run "$HEURT" merge -o u gone
+    [ "$status" = 125 ] && [[ "$output" == *"gone cannot be read"* ]] || fail "$output"
+    run "$HEURT" merge -o u
+    [ "$status" = 2 ] && [[ "$output" == *"which parts?"* ]] || fail "$output"
+    # Another version of the format.
+    printf '\013' | dd of="$(echo l/t.rank1-*)/events" bs=1 seek=8 conv=notrunc 2>dd
+    run "$HEURT" merge -o u l
+    [ "$status" = 125 ] && [[ "$output" == *"has format 11"* ]] || fail "$output"
+    # One that is recorded still.
+    rm -r l/t.rank1-*
+    flock "$(echo l/t.rank2-*)/events" "$HEURT" merge -o u l >said 2>&1 && fail "it is merged"
+    grep -q "is recorded still" said || fail "$(cat said)"
+    run "$HEURT" merge -o u l
+    [ "$status" = 0 ] && [[ "$output" == *"1 of 3 ranks is missing, rank 1 first: the rest is merged"* ]] || fail "$output"
+    [ "$(processes u)" = 2 ]
+    run "$HEURT" record --local l true
+    [ "$status" = 2 ] && [[ "$output" == *"--local is for ranks of MPI"* ]] || fail "$output"
+}
+
+@test "a part whose recorder was killed is merged as it is" {
+    # shellcheck disable=SC2016 # the rank's own
+    launch 0 2 "$HEURT" record --no-choice --local l -o t sh -c '[ $OMPI_COMM_WORLD_RANK = 0 ] || kill -9 $PPID'
+    run "$HEURT" merge -o t l
+    [ "$status" = 0 ] && [[ "$output" == *"the recording of rank 1 was ended from outside"* ]] || fail "$output"
+    [ "$(processes t)" = 2 ]
+}
+
+# srun sets these in each task of a step. Two shells are the launchers of two hosts.
+task() { # RANK COMMAND…
+    # shellcheck disable=SC2016 # the launcher's own
+    SLURM_PROCID=$1 SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NUM_NODES=2 SLURM_JOB_ID=17 SLURM_STEP_ID=0 \
+        sh -c '"$@"; exit $?' launcher "${@:2}"
+}
+
+@test "ranks that srun starts on two hosts, by the job's number" {
+    task 1 "$HEURT" record --quiet --no-choice "$PROGRAMS/calls_known" &
+    task 0 "$HEURT" record --no-choice "$PROGRAMS/calls_known" >out 2>err
+    wait $!
+    [ "$(echo heurt.data*)" = heurt.data ] || fail "$(echo heurt.data*; cat err)"
+    [ "$(processes heurt.data)" = 2 ]
+}

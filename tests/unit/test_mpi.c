@@ -543,6 +543,71 @@ static void any_number_of_processes(void **state)
     free(whole);
 }
 
+/* ---- hosts ----------------------------------------------------------------------------------- */
+
+static void on_host(struct scene *scene, uint32_t rank, uint32_t host, uint64_t error)
+{
+    struct heurt_host_clock clock = {.rank = rank,
+                                     .size = RANKS,
+                                     .host = host,
+                                     .reference = 1,
+                                     .hosts = 2,
+                                     .tick = host == 1 ? 0 : 1000,
+                                     .reference_tick = host == 1 ? 0 : 1000,
+                                     .error_ticks = error};
+    assert_int_equal(trace_writer__define(scene->writer, scene->process_of[rank],
+                                          HEURT_DEFINITION_CLOCK, &clock, sizeof clock),
+                     0);
+}
+
+/* Ranks 1 and 2 are on another host, whose clock is 30 late: what they receive from rank 0 comes
+ * before it was sent, and what rank 1 sends on then, too. */
+static void clocks_are_repaired(void **state)
+{
+    struct scene *scene = *state;
+    begin(scene);
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        on_host(scene, rank, 1 + (rank > 0), rank ? 40 : 0);
+    sends(scene, 0, 2000, 2005, 1, 5, 10);
+    receives(scene, 1, 1900, 1980, 1, 0, 5, 10);
+    sends(scene, 1, 1981, 1983, 0, 6, 10);
+    receives(scene, 0, 2010, 2020, 1, 1, 6, 10);
+    sends(scene, 0, 3000, 3010, 1, 7, 10);
+    receives(scene, 1, 2975, 3000, 2, 0, 7, 10);
+    sends(scene, 1, 5000, 5010, 2, 8, 10);
+    receives(scene, 2, 4990, 5020, 1, 1, 8, 10);
+    end(scene);
+    assert_int_equal(use->hosts, 2);
+    assert_int_equal(use->clock_error_ns, 40);
+    assert_int_equal(use->compared_once, 2);
+    assert_int_equal(use->reversed, 1);
+    assert_int_equal(use->reversed_left, 0);
+    assert_int_equal(use->matched, 4);
+    /* From 1,900 until 2,000; 25 is less than the clocks may be apart; on one host 10 is a wait. */
+    assert_int_equal(rank_at(1)->wait_ns[MPI_WAIT_LATE_SENDER], 100);
+    assert_int_equal(rank_at(2)->wait_ns[MPI_WAIT_LATE_SENDER], 10);
+}
+
+/* A repair makes the next one necessary, on the rank that is sent to. */
+static void repairs_go_on(void **state)
+{
+    struct scene *scene = *state;
+    begin(scene);
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        on_host(scene, rank, 1 + rank, rank ? 40 : 0);
+    sends(scene, 0, 2000, 2005, 1, 5, 10);
+    receives(scene, 1, 1900, 1970, 1, 0, 5, 10);
+    sends(scene, 1, 1972, 1975, 2, 6, 10);
+    receives(scene, 2, 1800, 1990, 1, 1, 6, 10);
+    end(scene);
+    assert_int_equal(use->hosts, 3);
+    assert_int_equal(use->clock_error_ns, 80);
+    assert_int_equal(use->reversed, 1);
+    assert_int_equal(use->reversed_left, 0);
+    assert_int_equal(rank_at(1)->wait_ns[MPI_WAIT_LATE_SENDER], 100);
+    assert_int_equal(rank_at(2)->wait_ns[MPI_WAIT_LATE_SENDER], 1972 + 30 - 1800);
+}
+
 /* ---- one-sided ------------------------------------------------------------------------------- */
 
 static uint64_t at_sites(uint32_t call, enum mpi_wait wait)
@@ -678,6 +743,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(ranks_at_places, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(efficiencies, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(ring, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(clocks_are_repaired, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(repairs_go_on, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(fences, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(exposed_memory, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(locked_memory, scene__setup, scene__teardown),

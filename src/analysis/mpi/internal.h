@@ -1,7 +1,8 @@
 /* internal.h: what the walk by threads hands on, and what the steps behind it share. Private to
  * this folder. Times are ticks.
  *
- *     mpi_walk ──► mpi_records: by process ──► mpi_match, mpi_collectives, mpi_windows: waits
+ *     mpi_walk ──► mpi_records: by process ──► mpi_hosts, mpi_match, mpi_collectives,
+ *                                                 │     mpi_windows: waits
  *                                                 └──► mpi_delays ──► mpi_gather: tables
  *
  * Calls and posts are what there is most of: 32 and 40 bytes each. */
@@ -130,11 +131,32 @@ struct mpi_job {
     struct vec owners;   /* struct rank_owner: of all, by rank */
     struct mpi_use *use; /* its part; communicators: all. Ticks where it says ns */
     uint64_t least_message, least_collective; /* shorter waits are none */
+    struct vec hosts; /* struct rank_host: of all, by rank; none where there is one host */
 };
-/* Whether a wait is as long as one has to be. */
-static inline bool mpi_job__is_wait(const struct mpi_job *job, unsigned wait, uint64_t ticks)
+
+/* mpi_hosts.c: ranks of several hosts. */
+struct rank_host {
+    uint32_t rank, host;
+    uint64_t error; /* of its clock, by which its times became those of rank 0's host */
+};
+void mpi_job__find_hosts(struct mpi_job *job);
+/* By how much times of two ranks may be apart; 0: of one host. */
+uint64_t mpi_job__clock_error(const struct mpi_job *job, uint32_t rank, uint32_t other);
+/* What a rank tells of that tick was so much later at least. */
+struct clock_lag {
+    uint64_t tick, by;
+    uint32_t rank;
+};
+/* Makes a record's times from then on later: what comes first by all of it, what follows by less
+ * and less. Of the record's rank; sorts them. */
+void rank_record__repair(struct rank_record *record, struct clock_lag *lags, size_t count);
+
+/* Whether a wait for another rank is as long as one has to be. */
+static inline bool mpi_job__is_wait(const struct mpi_job *job, bool is_collective, uint32_t rank,
+                                    uint32_t other, uint64_t ticks)
 {
-    return ticks >= (mpi_wait__is_collective(wait) ? job->least_collective : job->least_message);
+    return ticks >= (is_collective ? job->least_collective : job->least_message) &&
+           (!job->hosts.count || ticks >= mpi_job__clock_error(job, rank, other));
 }
 struct rank_record *mpi_job__rank(const struct mpi_job *job, uint32_t rank); /* NULL: not its own */
 /* Process of the exchange; MPI_NOBODY: no such rank is in the trace. */

@@ -62,7 +62,7 @@ const char *mpi_wait__name(unsigned wait); /* "late sender" */
 /* ns. */
 struct mpi_rank {
     uint32_t rank, process, thread; /* process: serial; thread: index of who called MPI_Init */
-    uint32_t unused;                /* 0 */
+    uint32_t is_finalized;          /* 1: it came to MPI_Finalize, else 0 */
     uint64_t life_ns, mpi_ns, work_ns, no_cpu_ns, blocked_ns;
     uint64_t waited_ns, wait_ns[MPI_WAITS];
     uint64_t calls, sent, sent_bytes, received, received_bytes, collectives;
@@ -126,7 +126,7 @@ struct mpi_use {
     struct vec rank_waits;    /* struct mpi_rank_wait, by site, rank, other and wait; likewise */
     uint32_t block;           /* ranks that are one in pairs: a power of two; */
     uint32_t detail_block;    /* in rank_sites and rank_waits */
-    uint32_t unused_words;    /* 0 */
+    uint32_t hosts;           /* of different clocks; 0: not known */
     uint32_t size;            /* of MPI_COMM_WORLD; ranks may be missing */
     uint64_t matched, unmatched_sends, unmatched_receives, cancelled;
     uint64_t mismatched; /* of matched: what was sent is not as long as what came: a wrong pair */
@@ -135,6 +135,10 @@ struct mpi_use {
     uint64_t one_sided;         /* calls */
     uint64_t files, neighbours; /* calls that are not looked at further */
     uint64_t wall_ns;
+    /* Of several hosts: by how much two ranks' clocks may be apart; ranks whose clock was compared
+     * at the start alone; messages that were received before they were sent, by these clocks, and
+     * those of them that still were when the clocks had been repaired. */
+    uint64_t clock_error_ns, compared_once, reversed, reversed_left;
     bool is_ambiguous; /* several threads of a rank send and receive: their order is a guess */
     char unused[7];    /* 0 */
 };

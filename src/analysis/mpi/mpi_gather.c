@@ -80,6 +80,7 @@ static void add_span(const struct rank_record *record, struct mpi_rank *rank)
             begin = calls[i].leave;
         if (call == HEURT_CALL_FINALIZE)
             end = calls[i].enter;
+        rank->is_finalized |= call == HEURT_CALL_FINALIZE;
     }
     rank->span_ns = end > begin ? end - begin : 0;
     for (uint32_t i = 0; i < record->main_calls; i++)
@@ -540,6 +541,7 @@ static void gather_sums(struct mpi_job *job)
         &use->neighbours,       &use->mismatched};
     for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
         *sums[i] = mpi_job__sum(job, *sums[i]);
+    to_ns(job->run->trace, &use->clock_error_ns, 1);
     use->is_ambiguous = mpi_job__sum(job, use->is_ambiguous) > 0;
     struct vec sizes = VEC_OF(uint32_t);
     vec__push(&sizes, &use->size);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "heurt MPI 5\n"
+#define MAGIC "heurt MPI 6\n"
 
 #define TABLES 6u
 
@@ -19,7 +19,7 @@ _Static_assert(sizeof(struct mpi_pair) == ROW(2, 8), "");
 _Static_assert(sizeof(struct mpi_communicator) == ROW(4, 5), "");
 _Static_assert(sizeof(struct mpi_rank_site) == ROW(2, 6), "");
 _Static_assert(sizeof(struct mpi_rank_wait) == ROW(4, 2), "");
-_Static_assert(sizeof(struct mpi_use) == TABLES * sizeof(struct vec) + ROW(4, 12), "");
+_Static_assert(sizeof(struct mpi_use) == TABLES * sizeof(struct vec) + ROW(4, 16), "");
 
 /* Whose tables they are, and how many rows. */
 struct kept_head {

@@ -113,7 +113,7 @@ static void take_message(struct mpi_job *job, const struct arrived *message)
     uint64_t until = tick__earlier(sent->enter, call->leave);
     uint64_t waited = until > call->enter ? until - call->enter : 0;
     add_to_pair(mpi_use__pair(job->use, sent->from, sent->to), message->receive->bytes,
-                waited >= job->least_message ? waited : 0);
+                mpi_job__is_wait(job, false, sent->to, sent->from, waited) ? waited : 0);
     if (in) {
         in->messages++;
         in->bytes += message->receive->bytes;
@@ -174,24 +174,32 @@ static void answer(const struct mpi_job *job, const struct arrived *message, str
             &(struct awaited_message){message->receive->tick, sent->to, sent->from, sent->post});
 }
 
-/* What was sent to one rank, in order; whose record has its receives in the same. */
-static void receive_all(struct mpi_job *job, struct rank_record *record,
-                        const struct sent_message *sent, size_t count, struct vec *answers)
+/* What was sent to one rank, in order; whose record has its receives in the same. Signals, where
+ * there is such a list, are apart. */
+static void find_arrived(struct rank_record *record, const struct sent_message *sent, size_t count,
+                         struct vec *arrived, struct vec *signals)
 {
     const struct rank_post *receives = record->receives.items;
-    struct vec arrived = VEC_OF(struct arrived);
     size_t i = 0, j = 0;
     while (i < count && j < record->receives.count) {
         int order = is_received(&receives[j]) ? order_of(&sent[i], &receives[j]) : 1;
-        if (order == 0 && rank_post__is_signal(&receives[j]))
-            take_signal(record, &sent[i], &receives[j]);
-        else if (order == 0)
-            vec__push(&arrived,
-                      &(struct arrived){&sent[i], &receives[j],
-                                        rank_record__call(record, receives[j].done), false});
+        struct vec *found = rank_post__is_signal(&receives[j]) ? signals : arrived;
+        if (order == 0 && found)
+            vec__push(found, &(struct arrived){&sent[i], &receives[j],
+                                               rank_record__call(record, receives[j].done), false});
         i += order <= 0;
         j += order >= 0;
     }
+}
+
+static void receive_all(struct mpi_job *job, struct rank_record *record,
+                        const struct sent_message *sent, size_t count, struct vec *answers)
+{
+    struct vec arrived = VEC_OF(struct arrived), signals = VEC_OF(struct arrived);
+    find_arrived(record, sent, count, &arrived, &signals);
+    VEC_EACH (signal, &signals, const struct arrived)
+        take_signal(record, signal->sent, signal->receive);
+    vec__free(&signals);
     job->use->matched += arrived.count;
     find_wrong_order(&arrived);
     VEC_EACH (message, &arrived, const struct arrived) {
@@ -253,7 +261,6 @@ static void give_messages(const struct mpi_job *job, const struct rank_record *r
 static void match_given(struct mpi_job *job, struct vec *messages, struct vec *answers)
 {
     const struct sent_message *sent = messages->items;
-    vec__sort(messages, by_receiver);
     for (size_t i = 0, end; i < messages->count; i = end) {
         for (end = i + 1; end < messages->count && sent[end].to == sent[i].to;)
             end++;
@@ -273,15 +280,15 @@ static void take_answers(struct mpi_job *job, const struct vec *answers)
             post->done == NO_CALL ? NULL : rank_record__call(record, post->done);
         if (!blocked || one->tick <= blocked->enter || one->tick >= blocked->leave)
             continue;
-        if (one->tick - blocked->enter >= job->least_message)
+        if (mpi_job__is_wait(job, false, one->from, one->to, one->tick - blocked->enter))
             mpi_use__pair(job->use, one->from, one->to)->late_receiver_ns +=
                 one->tick - blocked->enter;
         rank_call__waits(blocked, one->tick, MPI_WAIT_LATE_RECEIVER, one->to);
     }
 }
 
-/* Messages to the ranks from first to last. */
-static void step(struct mpi_job *job, uint32_t first, uint32_t last)
+/* Messages to the ranks from first to last, of all processes. */
+static struct vec messages_to(struct mpi_job *job, uint32_t first, uint32_t last)
 {
     struct vec *given = mpi_given__of(job, sizeof(struct sent_message));
     struct vec messages = VEC_OF(struct sent_message);
@@ -289,6 +296,13 @@ static void step(struct mpi_job *job, uint32_t first, uint32_t last)
         give_messages(job, record, first, last, given);
     mpi_job__swap(job, given, &messages);
     mpi_given__free(job, given);
+    vec__sort(&messages, by_receiver);
+    return messages;
+}
+
+static void step(struct mpi_job *job, uint32_t first, uint32_t last)
+{
+    struct vec messages = messages_to(job, first, last);
     struct vec *answers = mpi_given__of(job, sizeof(struct awaited_message));
     struct vec answered = VEC_OF(struct awaited_message);
     match_given(job, &messages, answers);
@@ -299,6 +313,68 @@ static void step(struct mpi_job *job, uint32_t first, uint32_t last)
     vec__free(&answered);
 }
 
+/* ---- what was received before it was sent, by clocks of several hosts ------------------------ */
+
+#define REPAIRS_MOST 64u /* rounds: a repair may make another one necessary */
+
+/* One receiver's. Each is received when it is sent, at the earliest. */
+static void find_lags(struct rank_record *record, const struct sent_message *sent, size_t count,
+                      struct vec *lags)
+{
+    struct vec arrived = VEC_OF(struct arrived);
+    find_arrived(record, sent, count, &arrived, NULL);
+    VEC_EACH (one, &arrived, const struct arrived)
+        if (one->sent->enter > one->call->leave)
+            vec__push(lags, &(struct clock_lag){one->call->leave,
+                                                one->sent->enter - one->call->leave, record->rank});
+    vec__free(&arrived);
+}
+
+static void check_step(struct mpi_job *job, uint32_t first, uint32_t last, struct vec *lags)
+{
+    struct vec messages = messages_to(job, first, last);
+    const struct sent_message *sent = messages.items;
+    for (size_t i = 0, end; i < messages.count; i = end) {
+        for (end = i + 1; end < messages.count && sent[end].to == sent[i].to;)
+            end++;
+        struct rank_record *record = mpi_job__rank(job, sent[i].to);
+        if (record)
+            find_lags(record, sent + i, end - i, lags);
+    }
+    vec__free(&messages);
+}
+
+/* Steps of so many ranks. Of all processes: messages that were received too early. */
+static uint64_t check(struct mpi_job *job, size_t a_step, struct vec *lags)
+{
+    const struct rank_owner *ranks = job->owners.items;
+    size_t count = job->owners.count;
+    lags->count = 0;
+    for (size_t i = 0; i < count; i += a_step)
+        check_step(job, ranks[i].rank, ranks[i + a_step < count ? i + a_step - 1 : count - 1].rank,
+                   lags);
+    return mpi_job__sum(job, lags->count);
+}
+
+/* A controlled logical clock, forward (docs/mpi.md). */
+static void repair_order(struct mpi_job *job, size_t a_step)
+{
+    struct vec lags = VEC_OF(struct clock_lag);
+    uint64_t found = check(job, a_step, &lags), left = found;
+    for (unsigned round = 0; left && round < REPAIRS_MOST; round++) {
+        struct clock_lag *all = lags.items;
+        for (size_t i = 0, end; i < lags.count; i = end) {
+            for (end = i + 1; end < lags.count && all[end].rank == all[i].rank;)
+                end++;
+            rank_record__repair(mpi_job__rank(job, all[i].rank), all + i, end - i);
+        }
+        left = check(job, a_step, &lags);
+    }
+    vec__free(&lags);
+    job->use->reversed = found;
+    job->use->reversed_left = left;
+}
+
 void mpi_job__match(struct mpi_job *job)
 {
     const struct rank_owner *ranks = job->owners.items;
@@ -307,6 +383,8 @@ void mpi_job__match(struct mpi_job *job)
     uint64_t all = mpi_job__sum(job, job->use->unmatched_sends);
     uint64_t steps = all / ((uint64_t)job->exchange->step_items * job->exchange->count) + 1;
     size_t a_step = (count + steps - 1) / steps;
+    if (job->hosts.count)
+        repair_order(job, a_step);
     for (size_t i = 0; i < count; i += a_step)
         step(job, ranks[i].rank, ranks[i + a_step < count ? i + a_step - 1 : count - 1].rank);
     job->use->unmatched_sends -= job->use->matched; /* of other ranks, maybe: the sum is right */

@@ -144,7 +144,9 @@ static void drop_short_waits(struct mpi_job *job)
 {
     VEC_EACH (record, &job->records, const struct rank_record)
         VEC_EACH (call, &record->calls, struct rank_call)
-            if (call->wait != MPI_WAIT_NONE && !mpi_job__is_wait(job, call->wait, call->waited)) {
+            if (call->wait != MPI_WAIT_NONE &&
+                !mpi_job__is_wait(job, mpi_wait__is_collective(call->wait), record->rank,
+                                  call->blocker, call->waited)) {
                 call->wait = MPI_WAIT_NONE;
                 call->blocker = MPI_NOBODY;
                 call->waited = 0;
@@ -165,6 +167,7 @@ static struct mpi_use *mpi_use__of(struct mpi_job *job)
                                  .detail_block = 1,
                                  .wall_ns = trace__wall_ns(job->run->trace)};
     find_communicators(job);
+    mpi_job__find_hosts(job);
     mpi_job__match(job);
     mpi_job__find_operations(job);
     mpi_job__find_locks(job);
@@ -195,6 +198,7 @@ static void *finish(void *self)
         rank_record__free(record);
     vec__free(&job.records);
     vec__free(&job.owners);
+    vec__free(&job.hosts);
     free(mpi);
     return use;
 }

@@ -349,7 +349,7 @@ struct mpi_document {
     const struct mpi_report *shown;
     uint64_t size, block, detail_block, matched, mismatched, unmatched_sends, unmatched_receives,
         cancelled, whole_operations, partial_operations, one_sided_calls, file_calls,
-        neighbour_operations;
+        neighbour_operations, hosts, clock_error_ns, compared_once, reversed, reversed_left;
     bool ambiguous;
 };
 
@@ -394,6 +394,7 @@ static const struct table document_table = OBJECT(
     FIELDS(mpi_document, size, block, matched, mismatched),
     FIELDS(mpi_document, unmatched_sends, unmatched_receives, cancelled, whole_operations,
            partial_operations, one_sided_calls, file_calls, neighbour_operations, ambiguous),
+    FIELDS(mpi_document, hosts, clock_error_ns, compared_once, reversed, reversed_left),
     FIELD_LIST("ranks", rank_list), FIELD_LIST("calls", site_list), FIELD_LIST("pairs", pair_list),
     FIELD_LIST("communicators", communicator_list), FIELD_ONE("efficiency", efficiency_list),
     FIELD("detail_block", mpi_document, detail_block), FIELD_LIST("rank_calls", rank_site_list),
@@ -418,6 +419,11 @@ static void put_json(const struct mpi_report *shown, const struct style *style, 
         document.one_sided_calls = use->one_sided;
         document.file_calls = use->files;
         document.neighbour_operations = use->neighbours;
+        document.hosts = use->hosts;
+        document.clock_error_ns = use->clock_error_ns;
+        document.compared_once = use->compared_once;
+        document.reversed = use->reversed;
+        document.reversed_left = use->reversed_left;
         document.ambiguous = use->is_ambiguous;
     }
     document__put(&document_table, &document, out);

@@ -318,6 +318,68 @@ static void put_count(uint64_t count, const char *what, const struct style *styl
                         memory__format("%s %s.", count__format(count, text), what));
 }
 
+/* In order: of the job those that are not in the trace, or those in it that came to no
+ * MPI_Finalize. */
+static struct vec ranks_without(const struct mpi_use *use, bool are_missing)
+{
+    struct vec found = VEC_OF(uint32_t);
+    uint32_t next = 0;
+    VEC_EACH (rank, &use->ranks, const struct mpi_rank) {
+        for (; are_missing && next < rank->rank; next++)
+            vec__push(&found, &next);
+        next = rank->rank + 1;
+        if (!are_missing && !rank->is_finalized)
+            vec__push(&found, &rank->rank);
+    }
+    for (; are_missing && next < use->size; next++)
+        vec__push(&found, &next);
+    return found;
+}
+
+static void put_dead(const struct mpi_use *use, const struct style *style, FILE *out)
+{
+    for (int are_missing = 0; are_missing < 2; are_missing++) {
+        struct vec ranks = ranks_without(use, are_missing);
+        char *names = ranks.count ? ranks__text(&ranks, 1, style) : NULL;
+        if (names)
+            names[0] = 'R';
+        if (names && are_missing)
+            paragraph__take(style, out, "  ",
+                            memory__format("%s of %" PRIu32 " %s not in the trace: what was done "
+                                           "there, and who waited for it, is not known.",
+                                           names, use->size, ranks.count == 1 ? "is" : "are"));
+        else if (names)
+            paragraph__take(style, out, "  ",
+                            memory__format("%s came to no MPI_Finalize: what was recorded until "
+                                           "then is shown.",
+                                           names));
+        free(names);
+        vec__free(&ranks);
+    }
+}
+
+static void put_hosts(const struct mpi_use *use, const struct style *style, FILE *out)
+{
+    char error[16], count[32];
+    if (use->hosts < 2)
+        return;
+    char *repaired =
+        use->reversed ? memory__format(" %s message%s received before %s sent, and put in order.",
+                                       count__format(use->reversed, count),
+                                       use->reversed == 1 ? " was" : "s were",
+                                       use->reversed == 1 ? "it was" : "they were")
+                      : memory__text("");
+    paragraph__take(
+        style, out, "  ",
+        memory__format("%" PRIu32 " hosts: their clocks were compared over MPI, and may "
+                       "be %s apart; a shorter wait between hosts is none.%s",
+                       use->hosts, duration__format(use->clock_error_ns, error), repaired));
+    free(repaired);
+    put_count(use->reversed_left, "messages are still received before they were sent", style, out);
+    put_count(use->compared_once,
+              "ranks' clocks were compared at the start alone: they drift unseen", style, out);
+}
+
 static void put_doubts(const struct mpi_use *use, const struct style *style, FILE *out)
 {
     put_count(
@@ -365,6 +427,8 @@ static void put(const struct mpi_report *shown, const struct style *style, FILE 
     put_places(shown, style, out);
     if (!shown->wait)
         put_pairs(shown->use, style, out);
+    put_dead(shown->use, style, out);
+    put_hosts(shown->use, style, out);
     put_doubts(shown->use, style, out);
 }
 
