@@ -23,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -196,8 +195,9 @@ static double cpu_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static int analyse(const char *directory, struct outcome *outcome, struct error *error)
+static int analyse(const char *directory, void *into, struct error *error)
 {
+    struct outcome *outcome = into;
     struct symbols *symbols = symbols__new(); /* none has a name */
     struct memory_use *use = NULL;
     struct trace *trace;
@@ -217,41 +217,14 @@ static int analyse(const char *directory, struct outcome *outcome, struct error 
     return code;
 }
 
-_Noreturn static void analyse_and_tell(const char *directory, int pipe)
-{
-    struct outcome outcome = {0};
-    struct error error = {""};
-    if (analyse(directory, &outcome, &error) < 0)
-        fprintf(stderr, "bench-memory: %s\n", error.text);
-    else if (write(pipe, &outcome, sizeof outcome) != sizeof outcome)
-        _exit(125);
-    _exit(0);
-}
-
 static int measure(const char *directory, const struct written *written, struct outcome *outcome,
                    double *memory_kb, struct error *error)
 {
-    int ends[2], status = 0;
-    if (pipe(ends) < 0)
-        return error__set(error, -errno, "cannot make a pipe: %s", strerror(errno));
-    fflush(NULL);
-    pid_t process = fork();
-    if (process == 0)
-        analyse_and_tell(directory, ends[1]);
-    close(ends[1]);
-    *memory_kb = 0;
-    while (process > 0 && waitpid(process, &status, WNOHANG) == 0) {
-        *memory_kb = fmax(*memory_kb, process__anonymous_kb(process));
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    }
-    bool told = process > 0 && read(ends[0], outcome, sizeof *outcome) == sizeof *outcome;
-    close(ends[0]);
-    if (!told || outcome->samples != written->samples ||
-        outcome->allocations != written->allocations)
-        return error__set(error, -ECHILD,
-                          told ? "what %s holds was not all found" : "%s was not analysed",
-                          directory);
-    return 0;
+    int code = process__measure(analyse, directory, outcome, sizeof *outcome, memory_kb, error);
+    if (code == 0 &&
+        (outcome->samples != written->samples || outcome->allocations != written->allocations))
+        return error__set(error, -ECHILD, "what %s holds was not all found", directory);
+    return code;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */

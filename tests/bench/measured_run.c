@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -68,4 +70,32 @@ int measured_run__make(const struct words *words, const char *log, struct measur
         return error__set(error, -ECHILD, "%s %s failed; what it said is in %s", words->word[0],
                           words->word[1], log);
     return 0;
+}
+
+int process__measure(int (*work)(const char *directory, void *outcome, struct error *error),
+                     const char *directory, void *outcome, size_t bytes, double *memory_kb,
+                     struct error *error)
+{
+    int ends[2], status = 0;
+    if (pipe(ends) < 0)
+        return error__set(error, -errno, "cannot make a pipe: %s", strerror(errno));
+    fflush(NULL);
+    pid_t process = fork();
+    if (process == 0) {
+        struct error own = {""};
+        if (work(directory, outcome, &own) < 0)
+            fprintf(stderr, "%s\n", own.text);
+        else if (write(ends[1], outcome, bytes) != (ssize_t)bytes)
+            _exit(125);
+        _exit(0);
+    }
+    close(ends[1]);
+    *memory_kb = 0;
+    while (process > 0 && waitpid(process, &status, WNOHANG) == 0) {
+        *memory_kb = fmax(*memory_kb, process__anonymous_kb(process));
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    bool told = process > 0 && read(ends[0], outcome, bytes) == (ssize_t)bytes;
+    close(ends[0]);
+    return told ? 0 : error__set(error, -ECHILD, "%s was not analysed", directory);
 }

@@ -20,4 +20,11 @@ int measured_run__make(const struct words *words, const char *log, struct measur
 /* Anonymous memory that a process has now; 0 when it cannot be told. */
 double process__anonymous_kb(pid_t process);
 
+/* Does work in a process of its own, which tells an outcome of so many bytes; and the most
+ * anonymous memory that it had, looked at every millisecond. Fails with a sentence unless it tells
+ * one; what work says on failure goes to stderr. */
+int process__measure(int (*work)(const char *directory, void *outcome, struct error *error),
+                     const char *directory, void *outcome, size_t bytes, double *memory_kb,
+                     struct error *error);
+
 #endif

@@ -248,10 +248,5 @@ void thresholds__put(const struct place_thresholds *thresholds, const struct tab
                   .value = *(const double *)((const char *)thresholds + row->at),
                   .usual = row->value);
     }
-    struct table_view shown = table_view__of(&rows);
-    if (!format->is_data)
-        table_view__choose_titled(&shown);
-    format->put(&shown, 1, style, out);
-    table_view__free(&shown);
-    table_rows__free(&rows);
+    table_format__put_rows(format, rows, style, out);
 }

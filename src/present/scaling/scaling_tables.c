@@ -252,13 +252,7 @@ bool scaling__put_table(const struct scaling_view *view, const char *name,
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (strcmp(tables[i].table->name, name) != 0)
             continue;
-        struct table_rows rows = tables[i].rows(view);
-        struct table_view shown = table_view__of(&rows);
-        if (!format->is_data)
-            table_view__choose_titled(&shown);
-        format->put(&shown, 1, style, out);
-        table_view__free(&shown);
-        table_rows__free(&rows);
+        table_format__put_rows(format, tables[i].rows(view), style, out);
         return true;
     }
     return false;

@@ -299,13 +299,7 @@ bool stat__put_table(const struct stat_view *view, const char *name,
     size_t i = table_named(name);
     if (i == TABLES)
         return false;
-    struct table_rows rows = tables[i].rows(view);
-    struct table_view shown = table_view__of(&rows);
-    if (!format->is_data)
-        table_view__choose_titled(&shown);
-    format->put(&shown, 1, style, out);
-    table_view__free(&shown);
-    table_rows__free(&rows);
+    table_format__put_rows(format, tables[i].rows(view), style, out);
     return true;
 }
 

@@ -17,6 +17,9 @@ extern const struct table_format table_text, table_csv, table_json, table_latex,
 const struct table_format *table_format__named(const char *name);
 /* All of them, NULL-ended. */
 extern const struct table_format *const table_formats[];
+/* One table, of the columns that the format wants. Frees the rows. */
+void table_format__put_rows(const struct table_format *format, struct table_rows rows,
+                            const struct style *style, FILE *out);
 
 /* ---- tables as parts of other documents ------------------------------------------------------ */
 

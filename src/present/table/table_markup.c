@@ -155,3 +155,14 @@ const struct table_format *table_format__named(const char *name)
             return *format;
     return NULL;
 }
+
+void table_format__put_rows(const struct table_format *format, struct table_rows rows,
+                            const struct style *style, FILE *out)
+{
+    struct table_view shown = table_view__of(&rows);
+    if (!format->is_data)
+        table_view__choose_titled(&shown);
+    format->put(&shown, 1, style, out);
+    table_view__free(&shown);
+    table_rows__free(&rows);
+}
