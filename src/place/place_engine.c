@@ -294,14 +294,14 @@ static uint16_t less_loaded(struct deciding *self, uint16_t own)
 {
     uint32_t nodes = self->engine->nodes;
     double left = 0;
-    for (uint16_t node = 0; node < nodes; node++)
+    for (uint32_t node = 0; node < nodes; node++)
         left += node != own ? 1 - self->loads[node] : 0;
     left *= place_chance__next(&self->engine->chance);
     uint16_t last = own;
-    for (uint16_t node = 0; node < nodes; node++) {
+    for (uint32_t node = 0; node < nodes; node++) {
         if (node == own)
             continue;
-        last = node;
+        last = (uint16_t)node;
         left -= 1 - self->loads[node];
         if (left < 0)
             break;

@@ -64,9 +64,9 @@ static void add_large(struct known_application *application, const struct place_
 static uint16_t top_of(const float *counts, uint32_t nodes)
 {
     uint16_t top = 0;
-    for (uint16_t node = 1; node < nodes; node++)
+    for (uint32_t node = 1; node < nodes; node++)
         if (counts[node] > counts[top])
-            top = node;
+            top = (uint16_t)node;
     return top;
 }
 
