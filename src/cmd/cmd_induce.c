@@ -198,11 +198,13 @@ static void say_taken(const struct induce_request *request, const struct inducer
     free(where);
 }
 
-static int run_once(const struct induce_request *request, struct inducer *inducer)
+/* The status of a failure, or 0. */
+static int run_beside(const struct induce_request *request, struct inducer *inducer,
+                      int *wait_status)
 {
     struct launch launch = LAUNCH_INIT;
     struct error error;
-    int wait_status = 0, code = launch__start(request->command, NULL, &launch, &error);
+    int code = launch__start(request->command, NULL, &launch, &error);
     if (code < 0)
         return failed(&error);
     inducer__set(inducer, request->level);
@@ -211,15 +213,22 @@ static int run_once(const struct induce_request *request, struct inducer *induce
         say("%s", error.text);
         return launch__status_of_failure(code);
     }
-    code = launch__wait(&launch, &wait_status, &error);
+    code = launch__wait(&launch, wait_status, &error);
     if (code < 0)
         return failed(&error);
     say_taken(request, inducer);
     code = inducer__failure(inducer);
     if (code)
         say("the process that took the resource had ended by then: %s", strerror(-code));
+    return 0;
+}
+
+/* Stops it: who ends as the program did does not come back. */
+static int run_once(const struct induce_request *request, struct inducer *inducer)
+{
+    int wait_status = 0, status = run_beside(request, inducer, &wait_status);
     inducer__stop(inducer);
-    return launch__exit_like(wait_status);
+    return status ? status : launch__exit_like(wait_status);
 }
 
 static int run_under(struct induce_request *request)

@@ -222,7 +222,7 @@ static void all_that_a_program_starts_is_told(void **state)
     assert_int_equal(seen.ended, 21);
     assert_true(seen.on >= 20);
     assert_true(seen.off >= 20);    /* the shell waits for each */
-    assert_true(seen.faults > 100); /* told or counted */
+    assert_true(seen.faults >= 20); /* told or counted: one of each, at least */
     assert_true(seen.in_order);
     assert_int_equal(task_events__lost(events), 0);
     task_events__close(events);
