@@ -82,6 +82,12 @@ uint64_t class__waited_ns(const struct profile_class *class, const struct profil
     return class__may_be_left_out(class) ? row->sum_ns : row->excess_ns;
 }
 
+/* The same of all threads. */
+static uint64_t all_waited_ns(const struct profile_class *class)
+{
+    return class__may_be_left_out(class) ? class->sum_ns : class->excess_ns;
+}
+
 double class__working_part(const struct finder *finder, const struct profile_class *class)
 {
     uint64_t all = 0, working = 0;
@@ -144,19 +150,17 @@ static double wanted_cpu_ns(const struct finder *finder, const struct profile_cl
  */
 static double shortage_ns(const struct finder *finder, const struct profile_class *class)
 {
-    uint64_t waited_ns = class__may_be_left_out(class) ? class->sum_ns : class->excess_ns;
     enum class_kind kind = class->what.at.kind;
     bool is_woken = class_kind__waits_for_threads(kind) || kind == CLASS_FAULT;
     double part = is_woken ? finder->shortage * finder->used : finder->shortage;
     if (kind == CLASS_MESSAGE) /* who asks again and again needs no CPU before it has come */
         part = 0;
-    return fmin(part * wanted_cpu_ns(finder, class), (double)waited_ns);
+    return fmin(part * wanted_cpu_ns(finder, class), (double)all_waited_ns(class));
 }
 
 static double wait_ns(const struct finder *finder, const struct profile_class *class)
 {
-    uint64_t waited_ns = class__may_be_left_out(class) ? class->sum_ns : class->excess_ns;
-    return (double)waited_ns - shortage_ns(finder, class);
+    return (double)all_waited_ns(class) - shortage_ns(finder, class);
 }
 
 static bool may_lose(const struct finder *finder, uint32_t place)
@@ -179,7 +183,7 @@ uint64_t class__lost_ns(const struct finder *finder, uint32_t place)
 static void add_shortage(const struct finder *finder, const struct profile_class *class,
                          uint64_t *ns)
 {
-    uint64_t waited_ns = class__may_be_left_out(class) ? class->sum_ns : class->excess_ns;
+    uint64_t waited_ns = all_waited_ns(class);
     double part = waited_ns ? shortage_ns(finder, class) / (double)waited_ns : 0;
     VEC_EACH (row, &class->threads, struct profile_thread_row)
         if (finder->findings->had_work[row->thread])
