@@ -22,6 +22,7 @@ struct allocations {
     const struct trace *trace;
     struct vec all;      /* struct allocation */
     struct vec places;   /* struct asked_place, by address, process, tick */
+    struct map first_at; /* an address → the first of its places */
     struct vec freed;    /* struct freed, by process, address, tick */
     struct map stack_of; /* struct caller -> place in stacks */
     struct vec stacks;   /* struct caller_stack */
@@ -203,6 +204,9 @@ struct allocations *allocations__find(const struct trace *trace, struct vec *add
         take_thread(self, addresses, i);
     end_lives(self);
     vec__sort(&self->places, by_address);
+    for (uint64_t i = 0; i < self->places.count; i++)
+        map__put(&self->first_at, &VEC_AT(&self->places, struct asked_place, i)->address,
+                 sizeof(uint64_t), i);
     return self;
 }
 
@@ -214,6 +218,7 @@ void allocations__free(struct allocations *self)
     vec__free(&self->places);
     vec__free(&self->freed);
     vec__free(&self->stacks);
+    map__free(&self->first_at);
     map__free(&self->stack_of);
     free(self);
 }
@@ -228,21 +233,41 @@ static bool is_behind(const struct asked_place *place, const struct asked_place 
                                             : place->tick > asked->tick;
 }
 
+/* The place of the first that is behind it. */
+static size_t first_behind(const struct allocations *self, const struct asked_place *asked)
+{
+    const struct asked_place *places = self->places.items;
+    uint64_t first = map__get(&self->first_at, &asked->address, sizeof asked->address);
+    if (first == MAP_ABSENT)
+        return 0;
+    size_t most = self->places.count - first, some = 1;
+    while (some < most && !is_behind(&places[first + some], asked))
+        some *= 2;
+    return first + FIRST_WHERE(i, some < most ? some : most, is_behind(&places[first + i], asked));
+}
+
 /* The one of that process that was allocated last: a smaller one may lie in one that is larger, and
- * what was freed unseen is no more when something else lies there. */
+ * what was freed unseen is no more when something else lies there. *until: it is that one up to
+ * this tick. */
 static const struct allocation *lying_at(const struct allocations *self, uint32_t process,
-                                         uint64_t address, uint64_t tick)
+                                         uint64_t address, uint64_t tick, uint64_t *until)
 {
     const struct asked_place asked = {address, tick, process, 0};
-    size_t i = VEC_FIRST(place, &self->places, struct asked_place, is_behind(place, &asked));
+    size_t i = first_behind(self, &asked);
+    const struct asked_place *place = VEC_AT(&self->places, struct asked_place, i);
+    bool is_followed =
+        i < self->places.count && place->address == address && place->process == process;
+    *until = is_followed ? place->tick : UINT64_MAX;
     while (i-- > 0) {
-        const struct asked_place *place = VEC_AT(&self->places, struct asked_place, i);
+        place = VEC_AT(&self->places, struct asked_place, i);
         const struct allocation *allocation =
             VEC_AT(&self->all, struct allocation, place->allocation);
         if (place->address != address || place->process != process)
             break;
-        if (allocation->freed_tick > tick)
-            return allocation;
+        if (allocation->freed_tick <= tick)
+            continue;
+        *until = allocation->freed_tick < *until ? allocation->freed_tick : *until;
+        return allocation;
     }
     return NULL;
 }
@@ -250,16 +275,27 @@ static const struct allocation *lying_at(const struct allocations *self, uint32_
 const struct allocation *allocations__at(const struct allocations *self, size_t process,
                                          uint64_t address, uint64_t tick)
 {
+    uint64_t until;
+    return allocations__at_until(self, process, address, tick, &until);
+}
+
+const struct allocation *allocations__at_until(const struct allocations *self, size_t process,
+                                               uint64_t address, uint64_t tick, uint64_t *until)
+{
     const struct trace_process *processes = trace__processes(self->trace)->items;
-    const struct allocation *found = NULL;
+    const struct allocation *found = lying_at(self, (uint32_t)process, address, tick, until);
     for (size_t depth = trace__processes(self->trace)->count; depth-- > 0 && !found;) {
-        found = lying_at(self, (uint32_t)process, address, tick);
+        uint64_t parents;
         const struct trace_process *parent =
             trace__process_of(self->trace, processes[process].parent_serial);
         if (!parent)
             break;
+        /* It has what lay there when it was forked, whatever becomes of that afterwards. */
+        if (processes[process].tick > tick)
+            *until = tick;
         tick = processes[process].tick < tick ? processes[process].tick : tick;
         process = (size_t)(parent - processes);
+        found = lying_at(self, (uint32_t)process, address, tick, &parents);
     }
     return found;
 }

@@ -35,6 +35,9 @@ void allocations__free(struct allocations *self); /* NULL is allowed */
  * or of whom it was forked from, at that tick. NULL: none was told. Lives as long as self. */
 const struct allocation *allocations__at(const struct allocations *self, size_t process,
                                          uint64_t address, uint64_t tick);
+/* Likewise; *until: the answer stays the same up to that tick, at least. */
+const struct allocation *allocations__at_until(const struct allocations *self, size_t process,
+                                               uint64_t address, uint64_t tick, uint64_t *until);
 /* All at asked addresses: struct allocation, by number. Who knows where they were born may say so,
  * before others ask. */
 struct vec *allocations__all(const struct allocations *self);

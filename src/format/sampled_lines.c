@@ -67,21 +67,18 @@ static uint64_t line_of(uint64_t address)
     return address & ~(uint64_t)(CACHE_LINE_BYTES - 1);
 }
 
-static int by_line(const void *a, const void *b)
+static int by_time(const void *a, const void *b)
 {
     const struct line_sample *left = a, *right = b;
-    uint64_t of_left = line_of(left->address), of_right = line_of(right->address);
-    if (left->sample->pid != right->sample->pid)
-        return left->sample->pid < right->sample->pid ? -1 : 1;
-    if (of_left != of_right)
-        return of_left < of_right ? -1 : 1;
-    if (left->sample->monotonic_ns != right->sample->monotonic_ns)
-        return left->sample->monotonic_ns < right->sample->monotonic_ns ? -1 : 1;
-    return left->thread < right->thread ? -1 : left->thread > right->thread;
+    return ORDER(left->sample->monotonic_ns, right->sample->monotonic_ns)
+               ?: ORDER(left->thread, right->thread);
 }
 
 /* What samples tell of a line, whoever's they are. */
 struct users_of_line {
+    uint64_t pid, line;
+    size_t count;    /* of samples */
+    size_t place;    /* of the first of them, and then of the next one */
     uint32_t thread; /* the first that was there */
     bool is_of_several, is_written, is_spun;
 };
@@ -98,6 +95,7 @@ static bool is_shared(const struct users_of_line *use)
 
 static void users_of_line__add(struct users_of_line *use, const struct line_sample *at)
 {
+    use->count++;
     use->is_of_several |= at->thread != use->thread;
     use->is_spun |= at->sample->access == HEURT_ACCESS_SPIN;
     use->is_written |= sample__writes(at->sample);
@@ -115,20 +113,65 @@ static void look_at(struct finding_lines *self, const struct line_sample *at)
     struct process_line key = {at->sample->pid, line_of(at->address)};
     uint32_t line = (uint32_t)map__put(&self->known, &key, sizeof key, self->uses.count);
     if (line == self->uses.count)
-        vec__push(&self->uses, &(struct users_of_line){.thread = at->thread});
+        vec__push(&self->uses,
+                  &(struct users_of_line){.pid = key.pid, .line = key.line, .thread = at->thread});
     users_of_line__add(VEC_AT(&self->uses, struct users_of_line, line), at);
     vec__push(&self->all, at);
     vec__push(&self->line, &line);
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const struct users_of_line *const *left = a, *const *right = b;
+    return ORDER((*left)->pid, (*right)->pid) ?: ORDER((*left)->line, (*right)->line);
+}
+
+/* Gives each line that is shared its place. How many samples there are. */
+static size_t place_lines(struct finding_lines *self)
+{
+    struct vec shared = VEC_OF(struct users_of_line *);
+    size_t place = 0;
+    VEC_EACH (use, &self->uses, struct users_of_line)
+        if (is_shared(use))
+            vec__push(&shared, &use);
+    vec__sort(&shared, by_line);
+    VEC_EACH (use, &shared, struct users_of_line *) {
+        (*use)->place = place;
+        place += (*use)->count;
+    }
+    vec__free(&shared);
+    return place;
+}
+
+/* Samples come by time; two of one time need not come by thread. */
+static void order_line(struct vec *samples)
+{
+    const struct line_sample *items = samples->items;
+    for (size_t i = 1; i < samples->count; i++)
+        if (by_time(&items[i - 1], &items[i]) > 0) {
+            vec__sort(samples, by_time);
+            return;
+        }
 }
 
 /* Those at lines that are shared, a line's side by side. */
 static struct vec shared_samples(struct finding_lines *self)
 {
     struct vec found = VEC_OF(struct line_sample);
-    for (size_t i = 0; i < self->all.count; i++)
-        if (is_shared(VEC_AT(&self->uses, struct users_of_line, *VEC_AT(&self->line, uint32_t, i))))
-            vec__push(&found, VEC_AT(&self->all, struct line_sample, i));
-    vec__sort(&found, by_line);
+    size_t count = place_lines(self);
+    if (count)
+        vec__extend(&found, count);
+    for (size_t i = 0; i < self->all.count; i++) {
+        struct users_of_line *use =
+            VEC_AT(&self->uses, struct users_of_line, *VEC_AT(&self->line, uint32_t, i));
+        if (is_shared(use))
+            *VEC_AT(&found, struct line_sample, use->place++) =
+                *VEC_AT(&self->all, struct line_sample, i);
+    }
+    VEC_EACH (use, &self->uses, struct users_of_line)
+        if (is_shared(use))
+            order_line(&(struct vec){VEC_AT(&found, struct line_sample, use->place - use->count),
+                                     use->count, use->count, sizeof(struct line_sample)});
     return found;
 }
 

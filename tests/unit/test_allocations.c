@@ -24,9 +24,15 @@ static struct allocations *find(struct scene *scene, const uint64_t *asked, size
     return found;
 }
 
+/* What is said to stay until a tick is what is said just before it, too. */
 static uint64_t site_at(const struct allocations *found, uint64_t address, uint64_t tick)
 {
-    const struct allocation *allocation = allocations__at(found, 0, address, tick);
+    uint64_t until, later;
+    const struct allocation *allocation = allocations__at_until(found, 0, address, tick, &until);
+    assert_true(until > tick);
+    assert_ptr_equal(allocations__at(found, 0, address, tick), allocation);
+    assert_ptr_equal(allocations__at_until(found, 0, address, until - 1, &later), allocation);
+    assert_true(later == until);
     return allocation ? allocation->site : 0;
 }
 

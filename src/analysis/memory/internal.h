@@ -9,23 +9,25 @@
 #define HEURT_ANALYSIS_MEMORY_INTERNAL_H
 
 #include "analysis/memory/memory_use.h"
+#include "analysis/memory/sample_index.h"
 #include "analysis/memory/sharing.h"
 #include "base/map.h"
 
 #define TOGETHER_PERIODS 3 /* samples of two threads that are no further apart are of one time */
 
-/* Fills in what threads lose. thread_of: by trace__samples. */
-void sharing__estimate(struct sharing *sharing, const struct trace *trace,
-                       const uint32_t *thread_of);
+/* Fills in what threads lose. */
+void sharing__estimate(struct sharing *sharing, const struct sample_index *index);
 
 struct memory_gathering {
     const struct trace *trace;
     const struct symbols *symbols;
     struct memory_use *use;
     struct map object_of_key;
-    struct map names;   /* of variables: text → number */
-    struct map lines;   /* struct line_key: of those that are shared */
-    struct map counted; /* struct counted_key: objects that were counted, accesses */
+    struct map names;        /* of variables: text → number */
+    struct map lines;        /* struct line_key: of those that are shared */
+    struct map counted;      /* struct counted_key: objects that were counted, accesses */
+    struct map known_of_key; /* what is sampled: place in known */
+    struct vec known;        /* struct known_access */
 };
 
 /* Where in memory a thread was. */

@@ -24,7 +24,22 @@ struct counted_key {
 };
 
 struct access_key {
-    uint64_t object, instruction, address, thread;
+    uint64_t instruction, address, thread;
+};
+
+/* What a thread does at an address by one instruction: in the same object, as long as that lives.
+ */
+struct known_access {
+    const struct allocation *allocation;
+    uint64_t until;                     /* a tick: up to it that lies there */
+    uint32_t object, access, of_thread; /* places: of the object, and in its vectors */
+    uint8_t region;                     /* enum heurt_region: where a sample was told to be */
+    bool is_shared;                     /* its line */
+};
+
+struct object_access {
+    uint64_t object, known; /* numbers */
+    uint64_t is_access;     /* 1: no struct counted_key is that long */
 };
 
 /* ---- which object ---------------------------------------------------------------------------- */
@@ -109,11 +124,11 @@ struct memory_thread *memory_object__thread(struct memory_object *object, uint32
     return found;
 }
 
-static void add_access(struct memory_gathering *self, struct memory_object *object, uint64_t number,
-                       uint32_t thread, const struct heurt_sample *sample,
-                       const struct allocation *allocation)
+/* Its place among the object's accesses. known: the number of what the thread does there. */
+static uint32_t access_of(struct memory_gathering *self, struct memory_object *object,
+                          struct object_access key, uint32_t thread,
+                          const struct heurt_sample *sample, const struct allocation *allocation)
 {
-    struct access_key key = {number, sample->instruction, sample->address, thread};
     uint64_t at = map__put(&self->counted, &key, sizeof key, object->accesses.count);
     if (at == object->accesses.count) {
         struct line_access access = {.thread = thread,
@@ -126,9 +141,7 @@ static void add_access(struct memory_gathering *self, struct memory_object *obje
                                      .object = allocation};
         vec__push(&object->accesses, &access);
     }
-    struct line_access *access = VEC_AT(&object->accesses, struct line_access, at);
-    access->samples++;
-    access->sampled_ns += sample->weight_ns;
+    return (uint32_t)at;
 }
 
 static void count_object(struct memory_gathering *self, struct memory_object *object,
@@ -161,31 +174,54 @@ struct memory_object *memory_gathering__object_at(struct memory_gathering *self,
     return object;
 }
 
+/* Looks up in which object it is. */
+static void find_object(struct memory_gathering *self, uint32_t thread,
+                        const struct heurt_sample *sample, uint64_t tick, uint64_t number,
+                        struct known_access *known)
+{
+    struct data_place place = {trace__thread_at(self->trace, thread)->process, thread,
+                               sample->region, sample->address, tick};
+    uint32_t serial = trace__process_at(self->trace, place.process)->serial;
+    uint64_t object_number;
+    allocations__at_until(self->use->at, place.process, place.address, tick, &known->until);
+    struct memory_object *object = memory_gathering__object_at(
+        self, &place, symbols__variable(self->symbols, serial, sample->address), &object_number,
+        &known->allocation);
+    known->is_shared = is_shared_line(self, &place);
+    known->region = sample->region;
+    known->object = (uint32_t)object_number;
+    known->of_thread = (uint32_t)(memory_object__thread(object, thread) -
+                                  (struct memory_thread *)object->threads.items);
+    known->access = access_of(self, object, (struct object_access){object_number, number, 1},
+                              thread, sample, known->allocation);
+}
+
 static void add_sample(struct memory_gathering *self, uint32_t thread,
                        const struct heurt_sample *sample)
 {
-    struct data_place place = {trace__thread_at(self->trace, thread)->process, thread,
-                               sample->region, sample->address, sample__tick(self->trace, sample)};
-    uint32_t serial = trace__process_at(self->trace, place.process)->serial;
-    const struct allocation *allocation;
-    uint64_t number;
-    struct memory_object *object = memory_gathering__object_at(
-        self, &place, symbols__variable(self->symbols, serial, sample->address), &number,
-        &allocation);
+    const struct access_key key = {sample->instruction, sample->address, thread};
+    const uint64_t tick = sample__tick(self->trace, sample), next = self->known.count;
+    const uint64_t number = map__put(&self->known_of_key, &key, sizeof key, next);
+    if (number == next)
+        vec__push(&self->known, NULL);
+    struct known_access *known = VEC_AT(&self->known, struct known_access, number);
+    if (tick >= known->until || sample->region != known->region)
+        find_object(self, thread, sample, tick, number, known);
+    struct memory_object *object = VEC_AT(&self->use->objects, struct memory_object, known->object);
     object->samples++;
     object->ns += sample->weight_ns;
-    if (is_shared_line(self, &place))
-        object->shared_ns += sample->weight_ns;
-    struct memory_thread *of = memory_object__thread(object, thread);
+    object->shared_ns += known->is_shared ? sample->weight_ns : 0;
+    struct memory_thread *of = VEC_AT(&object->threads, struct memory_thread, known->of_thread);
     *(sample__writes(sample) ? &of->written_ns : &of->read_ns) += sample->weight_ns;
-    add_access(self, object, number, thread, sample, allocation);
-    const struct memory_sample at = {
-        .since_ns = trace__since_start_ns(self->trace, sample__tick(self->trace, sample)),
-        .object = (uint32_t)number,
-        .thread = thread,
-        .sample = sample,
-        .answer = trace__answer(self->trace, sample),
-        .allocation = allocation};
+    struct line_access *access = VEC_AT(&object->accesses, struct line_access, known->access);
+    access->samples++;
+    access->sampled_ns += sample->weight_ns;
+    const struct memory_sample at = {.since_ns = trace__since_start_ns(self->trace, tick),
+                                     .object = known->object,
+                                     .thread = thread,
+                                     .sample = sample,
+                                     .answer = trace__answer(self->trace, sample),
+                                     .allocation = known->allocation};
     answered__add(&object->answered, at.answer, sample->weight_ns);
     vec__push(&self->use->at_memory, &at);
 }
@@ -423,6 +459,7 @@ static void *start(struct run *run)
     struct access_counts counts = access_counts__of(run->trace);
     struct memory_use *use = memory__zeroed(1, sizeof *use);
     struct memory_gathering self = {.trace = run->trace, .symbols = run->symbols, .use = use};
+    self.known = VEC_OF(struct known_access);
     use->objects = VEC_OF(struct memory_object);
     use->at_memory = VEC_OF(struct memory_sample);
     use->tells_allocations = trace__session(run->trace)->flags & HEURT_SESSION_OBJECTS;
@@ -445,6 +482,8 @@ static void *start(struct run *run)
     map__free(&self.names);
     map__free(&self.lines);
     map__free(&self.counted);
+    map__free(&self.known_of_key);
+    vec__free(&self.known);
     return use;
 }
 

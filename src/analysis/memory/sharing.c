@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "format/sampled_lines.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,9 @@ struct at_line {
     uint64_t read[CACHE_LINE_BYTES], written[CACHE_LINE_BYTES]; /* ns by byte */
     uint64_t ns;
     bool writes;
+    uint64_t uses_bytes, writes_bytes; /* a bit each */
+    bool is_apart;                     /* from one of the others: they have different bytes */
+    uint64_t both_write;               /* what another one writes, too */
 };
 
 static size_t last_byte(const struct line_sample *at)
@@ -41,6 +45,58 @@ static struct at_line *at_line_of(struct vec *threads, uint32_t thread)
     return added;
 }
 
+/* Bytes that the thread reads or writes so often that it is there for them, a bit each. */
+static uint64_t bytes_used(const struct at_line *thread, bool writing)
+{
+    uint64_t bytes = 0;
+    for (size_t b = 0; b < CACHE_LINE_BYTES; b++) {
+        uint64_t ns = thread->written[b] + (writing ? 0 : thread->read[b]);
+        if (ns * (writing ? WRITTEN_PART : BYTE_PART) > thread->ns)
+            bytes |= 1ull << b;
+    }
+    return bytes;
+}
+
+/* One of both writes a byte that both use: what it holds is handed over. */
+static uint64_t handed_over(const struct at_line *one, const struct at_line *other)
+{
+    return (one->writes_bytes & other->uses_bytes) | (one->uses_bytes & other->writes_bytes);
+}
+
+/* How much of what a thread does at the line has nothing to do with the other. */
+static double apart(const struct at_line *thread, const struct at_line *other)
+{
+    uint64_t all = 0, own = 0, handed = handed_over(thread, other);
+    for (size_t b = 0; b < CACHE_LINE_BYTES; b++) {
+        uint64_t ns = thread->read[b] + thread->written[b];
+        all += ns;
+        own += handed >> b & 1 ? 0 : ns;
+    }
+    return all ? (double)own / (double)all : 0;
+}
+
+enum sharing_kind {
+    SHARING_NONE,  /* what one writes, others read: that is how they speak to each other */
+    SHARING_FALSE, /* both do mostly what is not the other's business */
+    SHARING_TRUE   /* both write the same bytes */
+};
+
+/* What threads do to each other, once all samples of the line are added. */
+static void judge_threads(struct vec *threads)
+{
+    VEC_EACH (thread, threads, struct at_line) {
+        thread->uses_bytes = bytes_used(thread, false);
+        thread->writes_bytes = bytes_used(thread, true);
+    }
+    VEC_EACH (own, threads, struct at_line)
+        VEC_EACH (other, threads, struct at_line) {
+            if (other == own || (!other->writes && !own->writes))
+                continue;
+            own->is_apart |= apart(own, other) >= 0.5 && apart(other, own) >= 0.5;
+            own->both_write |= own->writes_bytes & other->writes_bytes;
+        }
+}
+
 static struct vec threads_at(const struct line_sample *samples, size_t count)
 {
     struct vec threads = VEC_OF(struct at_line);
@@ -52,57 +108,18 @@ static struct vec threads_at(const struct line_sample *samples, size_t count)
         for (size_t b = samples[i].address % CACHE_LINE_BYTES; b < last_byte(&samples[i]); b++)
             bytes[b] += samples[i].sample->weight_ns;
     }
+    judge_threads(&threads);
     return threads;
 }
 
-/* Whether the thread reads or writes the byte so often that it is there for it. */
-static bool uses(const struct at_line *thread, size_t byte, bool writing)
+static enum sharing_kind kind_of(const struct line_sample *at, const struct at_line *own)
 {
-    uint64_t ns = thread->written[byte] + (writing ? 0 : thread->read[byte]);
-    return ns * (writing ? WRITTEN_PART : BYTE_PART) > thread->ns;
-}
-
-/* One of both writes a byte that both use: what it holds is handed over. */
-static bool is_handed_over(const struct at_line *one, const struct at_line *other, size_t byte)
-{
-    return (uses(one, byte, true) && uses(other, byte, false)) ||
-           (uses(one, byte, false) && uses(other, byte, true));
-}
-
-/* How much of what a thread does at the line has nothing to do with the other. */
-static double apart(const struct at_line *thread, const struct at_line *other)
-{
-    uint64_t all = 0, own = 0;
-    for (size_t b = 0; b < CACHE_LINE_BYTES; b++) {
-        uint64_t ns = thread->read[b] + thread->written[b];
-        all += ns;
-        own += is_handed_over(thread, other, b) ? 0 : ns;
-    }
-    return all ? (double)own / (double)all : 0;
-}
-
-enum sharing_kind {
-    SHARING_NONE,  /* what one writes, others read: that is how they speak to each other */
-    SHARING_FALSE, /* both do mostly what is not the other's business */
-    SHARING_TRUE   /* both write the same bytes */
-};
-
-static enum sharing_kind kind_of(const struct line_sample *at, const struct vec *threads)
-{
-    enum sharing_kind kind = SHARING_NONE;
-    const struct at_line *own = NULL;
-    VEC_EACH (thread, threads, struct at_line)
-        own = thread->thread == at->thread ? thread : own;
-    VEC_EACH (other, threads, struct at_line) {
-        if (other == own || (!other->writes && !own->writes))
-            continue;
-        if (apart(own, other) >= 0.5 && apart(other, own) >= 0.5)
-            return SHARING_FALSE;
-        for (size_t b = at->address % CACHE_LINE_BYTES; b < last_byte(at); b++)
-            if (uses(own, b, true) && uses(other, b, true))
-                kind = SHARING_TRUE;
-    }
-    return kind;
+    if (own->is_apart)
+        return SHARING_FALSE;
+    for (size_t b = at->address % CACHE_LINE_BYTES; b < last_byte(at); b++)
+        if (own->both_write >> b & 1)
+            return SHARING_TRUE;
+    return SHARING_NONE;
 }
 
 /* Whether another thread was at the line at that time, and one of both writes there. */
@@ -160,7 +177,7 @@ static struct vec accesses_at(const struct trace *trace, const struct line_sampl
     for (size_t i = 0; i < count; i++)
         writers[samples[i].thread] |= sample__writes(samples[i].sample);
     for (size_t i = 0; i < count; i++) {
-        enum sharing_kind kind = kind_of(&samples[i], &threads);
+        enum sharing_kind kind = kind_of(&samples[i], at_line_of(&threads, samples[i].thread));
         bool spins = samples[i].sample->access == HEURT_ACCESS_SPIN;
         if (spins || (kind != SHARING_NONE && is_contended(samples, count, i, writers)))
             add_access(trace, &accesses, &samples[i], kind == SHARING_FALSE);
@@ -231,33 +248,31 @@ static uint64_t sampled_in(const struct vec *accesses)
 struct finding_places {
     const struct trace *trace;
     const struct symbols *symbols;
-    uint32_t *thread_of; /* by trace__samples: index into trace__threads, or UINT32_MAX */
-    struct vec rows;     /* struct sharing */
+    struct sample_index index;
+    struct vec rows;    /* struct sharing */
+    struct vec lines;   /* by row: struct vec of const struct sampled_line * */
+    struct map row_of;  /* a process, and a function's name or an instruction → place in rows */
+    struct vec running; /* struct running_windows: what was asked for is kept */
 };
 
-static bool is_at(const struct finding_places *places, const struct sharing *sharing,
-                  uint32_t process, const struct line_access *victim)
+/* Its row. */
+static uint64_t place_of(struct finding_places *places, uint32_t process,
+                         const struct line_access *victim)
 {
-    const struct symbol *own =
+    const struct symbol *function =
         function_of(places->trace, places->symbols, process, victim->instruction);
-    const struct symbol *other =
-        function_of(places->trace, places->symbols, process, sharing->victim.instruction);
-    if (sharing->process != process)
-        return false;
-    return own && other ? strcmp(own->function, other->function) == 0
-                        : sharing->victim.instruction == victim->instruction;
-}
-
-static struct sharing *place_of(struct finding_places *places, uint32_t process,
-                                const struct line_access *victim)
-{
-    VEC_EACH (sharing, &places->rows, struct sharing)
-        if (is_at(places, sharing, process, victim))
-            return sharing;
+    char *key = function ? memory__format("%u %s", process, function->function)
+                         : memory__format("%u %" PRIx64, process, victim->instruction);
+    uint64_t next = places->rows.count;
+    uint64_t row = map__put(&places->row_of, key, strlen(key) + !function, next);
+    free(key);
+    if (row < next)
+        return row;
     struct sharing *added = vec__push(&places->rows, NULL);
     added->process = process;
     added->accesses = VEC_OF(struct line_access);
-    return added;
+    vec__push(&places->lines, &VEC_OF(const struct sampled_line *));
+    return row;
 }
 
 /* Lines come by what was sampled there: the first one of a place is its line. */
@@ -269,7 +284,9 @@ static void add_line(struct finding_places *places, const struct sampled_line *l
     const struct line_access *by = against(accesses, victim);
     if (!by && victim->access != HEURT_ACCESS_SPIN)
         return;
-    struct sharing *sharing = place_of(places, line->process, victim);
+    uint64_t row = place_of(places, line->process, victim);
+    struct sharing *sharing = VEC_AT(&places->rows, struct sharing, row);
+    vec__push(VEC_AT(&places->lines, struct vec, row), &line);
     if (!sharing->lines++) {
         sharing->line = line->address;
         sharing->victim = *victim;
@@ -318,35 +335,12 @@ static bool judge(struct sharing *sharing, size_t thread_count)
 #define BESIDE_LEAST 1.2   /* CPUs that they use in it: more than one */
 #define BESIDE_PART 3u     /* of what is sampled at the lines, in such times */
 
-struct beside {
-    const double *scales; /* by trace__threads */
-    uint64_t from_ns, window_ns;
-    struct vec cpu_ns, shared_ns; /* uint64_t: by window */
-};
-
-/* What is at the sharing's lines, and which threads are there. */
-struct line_users {
-    struct map lines;
+/* CPU time that some threads use, window by window. */
+struct running_windows {
     bool *threads; /* by trace__threads */
+    uint64_t window_ns;
+    struct vec cpu_ns; /* uint64_t: by window */
 };
-
-static struct line_users users_of(const struct finding_places *places,
-                                  const struct sharing *sharing)
-{
-    struct line_users users = {
-        .threads = memory__zeroed(trace__threads(places->trace)->count + 1, sizeof(bool))};
-    VEC_EACH (access, &sharing->accesses, struct line_access) {
-        uint64_t line = access->address / CACHE_LINE_BYTES;
-        map__put(&users.lines, &line, sizeof line, 1);
-        users.threads[access->thread] = true;
-    }
-    return users;
-}
-
-static void add_to(struct vec *windows, size_t window, uint64_t ns)
-{
-    *VEC_REACH(windows, uint64_t, window) += ns;
-}
 
 #define SCALE_MOST 4.0
 
@@ -355,77 +349,95 @@ static void add_to(struct vec *windows, size_t window, uint64_t ns)
  * running side by side by chance alone. free() it. */
 static double *scales_of(const struct finding_places *places)
 {
-    const struct vec *samples = trace__samples(places->trace);
     size_t count = trace__threads(places->trace)->count;
     double *scales = memory__zeroed(count + 1, sizeof *scales);
-    for (size_t i = 0; i < samples->count; i++)
-        if (places->thread_of[i] != UINT32_MAX)
-            scales[places->thread_of[i]] +=
-                (double)VEC_AT(samples, struct heurt_sample, i)->weight_ns;
     for (size_t i = 0; i < count; i++) {
         const struct trace_thread *thread = trace__thread_at(places->trace, i);
+        double sampled = (double)places->index.ns[i];
         double ns = thread->cpu_ns == UINT64_MAX ? 0 : (double)thread->cpu_ns;
         ns += thread->runnable_ns == UINT64_MAX ? 0 : (double)thread->runnable_ns;
-        scales[i] = scales[i] > 0 ? fmin(fmax(ns / scales[i], 1), SCALE_MOST) : 1;
+        scales[i] = sampled > 0 ? fmin(fmax(ns / sampled, 1), SCALE_MOST) : 1;
     }
     return scales;
 }
 
-static void fill_windows(const struct finding_places *places, const struct line_users *users,
-                         struct beside *beside)
+static size_t window_of(const struct finding_places *places, const struct heurt_sample *sample,
+                        uint64_t window_ns)
+{
+    uint64_t from_ns = VEC_AT(trace__samples(places->trace), struct heurt_sample, 0)->monotonic_ns;
+    return (size_t)((sample->monotonic_ns - from_ns) / window_ns);
+}
+
+static void run_in_windows(const struct finding_places *places, const double *scales,
+                           struct running_windows *running)
 {
     const struct vec *samples = trace__samples(places->trace);
     for (size_t i = 0; i < samples->count; i++) {
         const struct heurt_sample *sample = VEC_AT(samples, struct heurt_sample, i);
-        uint32_t thread = places->thread_of[i];
-        uint64_t line = sample->address / CACHE_LINE_BYTES;
-        if (thread == UINT32_MAX || !users->threads[thread])
-            continue;
-        size_t window = (size_t)((sample->monotonic_ns - beside->from_ns) / beside->window_ns);
-        bool is_at = sample->address && map__get(&users->lines, &line, sizeof line) != MAP_ABSENT;
-        add_to(&beside->cpu_ns, window,
-               (uint64_t)(beside->scales[thread] * (double)sample->weight_ns));
-        add_to(&beside->shared_ns, window, is_at ? sample->weight_ns : 0);
+        uint32_t thread = places->index.thread_of[i];
+        if (thread != UINT32_MAX && running->threads[thread])
+            *VEC_REACH(&running->cpu_ns, uint64_t, window_of(places, sample, running->window_ns)) +=
+                (uint64_t)(scales[thread] * (double)sample->weight_ns);
     }
 }
 
-static uint64_t longest_period(const struct finding_places *places, const struct line_users *users)
+/* Of the threads that are at the sharing's lines: mostly the same ones as at others. */
+static const struct running_windows *running_at(struct finding_places *places, const double *scales,
+                                                const struct sharing *sharing)
 {
-    uint64_t longest = 1;
-    const struct vec *samples = trace__samples(places->trace);
-    for (size_t i = 0; i < samples->count; i++) {
-        const struct heurt_sample *sample = VEC_AT(samples, struct heurt_sample, i);
-        uint32_t thread = places->thread_of[i];
-        if (thread != UINT32_MAX && users->threads[thread] && sample->weight_ns > longest)
-            longest = sample->weight_ns;
+    size_t count = trace__threads(places->trace)->count;
+    struct running_windows asked = {memory__zeroed(count + 1, sizeof(bool)), 1, VEC_OF(uint64_t)};
+    VEC_EACH (access, &sharing->accesses, struct line_access) {
+        uint64_t longest = places->index.longest[access->thread];
+        asked.threads[access->thread] = true;
+        asked.window_ns = longest > asked.window_ns ? longest : asked.window_ns;
     }
-    return longest;
+    asked.window_ns *= WINDOW_PERIODS;
+    VEC_EACH (known, &places->running, struct running_windows)
+        if (known->window_ns == asked.window_ns &&
+            memcmp(known->threads, asked.threads, count * sizeof(bool)) == 0) {
+            free(asked.threads);
+            return known;
+        }
+    run_in_windows(places, scales, &asked);
+    return vec__push(&places->running, &asked);
+}
+
+static void free_places(struct finding_places *places)
+{
+    VEC_EACH (lines, &places->lines, struct vec)
+        vec__free(lines);
+    vec__free(&places->lines);
+    VEC_EACH (running, &places->running, struct running_windows) {
+        vec__free(&running->cpu_ns);
+        free(running->threads);
+    }
+    vec__free(&places->running);
+    vec__free(&places->rows);
+    map__free(&places->row_of);
+    sample_index__free(&places->index);
 }
 
 /* Whether the threads are at the lines while others of them run: who take turns hand the line over,
  * which costs once a turn. */
-static bool is_beside(const struct finding_places *places, const double *scales,
-                      const struct sharing *sharing)
+static bool is_beside(struct finding_places *places, const double *scales,
+                      const struct sampled_lines *found, size_t row)
 {
-    const struct vec *samples = trace__samples(places->trace);
-    struct line_users users = users_of(places, sharing);
-    struct beside beside = {.scales = scales,
-                            .from_ns = VEC_AT(samples, struct heurt_sample, 0)->monotonic_ns,
-                            .window_ns = WINDOW_PERIODS * longest_period(places, &users),
-                            .cpu_ns = VEC_OF(uint64_t),
-                            .shared_ns = VEC_OF(uint64_t)};
+    const struct running_windows *running =
+        running_at(places, scales, VEC_AT(&places->rows, struct sharing, row));
     uint64_t all = 0, side_by_side = 0;
-    fill_windows(places, &users, &beside);
-    for (size_t i = 0; i < beside.shared_ns.count; i++) {
-        uint64_t shared = *VEC_AT(&beside.shared_ns, uint64_t, i);
-        double cpus = (double)*VEC_AT(&beside.cpu_ns, uint64_t, i) / (double)beside.window_ns;
-        all += shared;
-        side_by_side += cpus >= BESIDE_LEAST ? shared : 0;
-    }
-    vec__free(&beside.cpu_ns);
-    vec__free(&beside.shared_ns);
-    map__free(&users.lines);
-    free(users.threads);
+    VEC_EACH (line, VEC_AT(&places->lines, struct vec, row), const struct sampled_line *)
+        for (size_t i = 0; i < (*line)->count; i++) {
+            const struct line_sample *at =
+                VEC_AT(&found->samples, struct line_sample, (*line)->first + i);
+            if (!running->threads[at->thread])
+                continue;
+            size_t window = window_of(places, at->sample, running->window_ns);
+            double cpus =
+                (double)*VEC_AT(&running->cpu_ns, uint64_t, window) / (double)running->window_ns;
+            all += at->sample->weight_ns;
+            side_by_side += cpus >= BESIDE_LEAST ? at->sample->weight_ns : 0;
+        }
     return side_by_side >= all / BESIDE_PART;
 }
 
@@ -484,17 +496,6 @@ static void free_sharing(struct sharing *sharing)
     free(sharing->most_lost_ns);
 }
 
-static uint32_t *threads_of(const struct trace *trace)
-{
-    const struct vec *samples = trace__samples(trace);
-    uint32_t *threads = memory__zeroed(samples->count + 1, sizeof *threads);
-    struct sample_threads *known = sample_threads__new(trace);
-    for (size_t i = 0; i < samples->count; i++)
-        threads[i] = sample_threads__of(known, VEC_AT(samples, struct heurt_sample, i));
-    sample_threads__free(known);
-    return threads;
-}
-
 /* ---- what lies there ------------------------------------------------------------------------- */
 
 static void find_object(const struct sharings *sharings, const struct sharing *sharing,
@@ -531,25 +532,30 @@ static struct sharings *find(const struct trace *trace, const struct symbols *sy
                              bool is_of_all)
 {
     struct sharings *sharings = memory__zeroed(1, sizeof *sharings);
-    struct finding_places places = {trace, symbols, threads_of(trace), VEC_OF(struct sharing)};
+    struct finding_places places = {.trace = trace,
+                                    .symbols = symbols,
+                                    .index = sample_index__make(trace),
+                                    .rows = VEC_OF(struct sharing),
+                                    .lines = VEC_OF(struct vec),
+                                    .running = VEC_OF(struct running_windows)};
     struct sampled_lines found = sampled_lines__find(trace);
     double *scales = scales_of(&places);
     add_lines(&places, &found);
-    sharings->lines = found.lines;
-    vec__free(&found.samples);
     sharings->samples = trace__samples(trace)->count;
     sharings->rows = VEC_OF(struct sharing);
-    VEC_EACH (sharing, &places.rows, struct sharing) {
+    for (size_t i = 0; i < places.rows.count; i++) {
+        struct sharing *sharing = VEC_AT(&places.rows, struct sharing, i);
         if (!judge(sharing, trace__threads(trace)->count) ||
-            (!sharing->is_spun && !is_beside(&places, scales, sharing))) {
+            (!sharing->is_spun && !is_beside(&places, scales, &found, i))) {
             free_sharing(sharing);
             continue;
         }
-        sharing__estimate(sharing, trace, places.thread_of);
+        sharing__estimate(sharing, &places.index);
         vec__push(&sharings->rows, sharing);
     }
-    vec__free(&places.rows);
-    free(places.thread_of);
+    sharings->lines = found.lines;
+    vec__free(&found.samples);
+    free_places(&places);
     free(scales);
     if (sharings->rows.count)
         qsort(sharings->rows.items, sharings->rows.count, sizeof(struct sharing), by_lost);

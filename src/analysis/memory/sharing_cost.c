@@ -19,11 +19,11 @@
 struct costing {
     const struct trace *trace;
     const struct sharing *sharing;
-    const uint32_t *thread_of; /* by trace__samples */
-    uint32_t *group_of;        /* by trace__threads: the first thread of its group */
-    uint64_t *near_ns;         /* by trace__threads: sampled near to what shares lines */
-    struct map lines;          /* that are shared */
-    struct map code;           /* around what shares them: address / NEAR_BYTES */
+    const struct sample_index *index;
+    uint32_t *group_of; /* by trace__threads: the first thread of its group */
+    uint64_t *near_ns;  /* by trace__threads: sampled near to what shares lines */
+    struct map lines;   /* that are shared */
+    struct map code;    /* around what shares them: address / NEAR_BYTES */
 };
 
 /* Iterations of a loop from one sample to the next. */
@@ -101,7 +101,8 @@ static bool is_alone(const struct costing *costing, size_t i)
             uint64_t then = other->monotonic_ns, now = sample->monotonic_ns;
             if ((then > now ? then - now : now - then) > near_ns)
                 break;
-            if (costing->thread_of[k] != costing->thread_of[i] && is_there(costing, other))
+            if (costing->index->thread_of[k] != costing->index->thread_of[i] &&
+                is_there(costing, other))
                 return false;
         }
     return true;
@@ -138,13 +139,10 @@ static void add_sample(const struct costing *costing, size_t i, struct surroundi
     const struct heurt_sample *sample =
         VEC_AT(trace__samples(costing->trace), struct heurt_sample, i);
     uint64_t at = sample->instruction, known = around->seen.count;
-    around->threads_ns += sample->weight_ns;
-    if (at + NEAR_BYTES < around->least || at > around->most + NEAR_BYTES)
-        return;
     uint64_t number = map__put(&around->seen, &at, sizeof at, known);
     around->ordinary += number == known;
     around->all_ns += sample->weight_ns;
-    costing->near_ns[costing->thread_of[i]] += sample->weight_ns;
+    costing->near_ns[costing->index->thread_of[i]] += sample->weight_ns;
     around->ordinary_ns += number >= around->shared ? sample->weight_ns : 0;
     if (sample->address && number >= around->shared)
         add_width(sample, around);
@@ -280,6 +278,24 @@ static void estimate_group(const struct costing *costing, const struct surroundi
     }
 }
 
+/* The samples of the group's threads that are near, by time. */
+static void add_samples(const struct costing *costing, struct surroundings *around)
+{
+    size_t threads = trace__threads(costing->trace)->count;
+    bool *are_of = memory__zeroed(threads, sizeof *are_of);
+    for (size_t i = 0; i < threads; i++) {
+        are_of[i] = costing->group_of[i] == around->group;
+        around->threads_ns += are_of[i] ? costing->index->ns[i] : 0;
+    }
+    struct vec numbers = sample_index__at(
+        costing->index, around->least > NEAR_BYTES ? around->least - NEAR_BYTES : 0,
+        around->most < UINT64_MAX - NEAR_BYTES ? around->most + NEAR_BYTES : UINT64_MAX, are_of);
+    VEC_EACH (number, &numbers, uint64_t)
+        add_sample(costing, *number, around);
+    vec__free(&numbers);
+    free(are_of);
+}
+
 static void look_around(const struct costing *costing, uint32_t group, struct sharing *sharing)
 {
     struct surroundings around = {.group = group,
@@ -287,10 +303,8 @@ static void look_around(const struct costing *costing, uint32_t group, struct sh
                                   .paces = VEC_OF(struct pace),
                                   .widths = VEC_OF(struct access_width)};
     surround(costing, &around);
-    for (size_t i = 0; around.shared_ns && i < trace__samples(costing->trace)->count; i++)
-        if (costing->thread_of[i] != UINT32_MAX &&
-            costing->group_of[costing->thread_of[i]] == group)
-            add_sample(costing, i, &around);
+    if (around.shared_ns)
+        add_samples(costing, &around);
     VEC_EACH (width, &around.widths, struct access_width)
         around.missing_ns += width->most - width->least > CACHE_BYTES ? width->ns : 0;
     if (around.shared_ns)
@@ -328,13 +342,12 @@ static uint32_t *groups_of(const struct sharing *sharing, size_t threads)
     return group_of;
 }
 
-void sharing__estimate(struct sharing *sharing, const struct trace *trace,
-                       const uint32_t *thread_of)
+void sharing__estimate(struct sharing *sharing, const struct sample_index *index)
 {
-    size_t threads = trace__threads(trace)->count;
-    struct costing costing = {.trace = trace,
+    size_t threads = trace__threads(index->trace)->count;
+    struct costing costing = {.trace = index->trace,
                               .sharing = sharing,
-                              .thread_of = thread_of,
+                              .index = index,
                               .group_of = groups_of(sharing, threads),
                               .near_ns = memory__zeroed(threads, sizeof *costing.near_ns)};
     sharing->lost_ns = memory__zeroed(threads, sizeof *sharing->lost_ns);
