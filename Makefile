@@ -113,6 +113,11 @@ bench-access: ## what an access costs that a program counts itself (RUNS=5)
 	@ninja -C $(BUILD) product
 	@tests/bench/access.sh $(BUILD) $(RUNS)
 
+bench-objects: ## whether samples tell the right objects, against counts of each access (PROGRAMS='rows tree.cc' SOURCE='FILES -- ARGUMENTS' LEVELS=-O2)
+	@ninja -C $(BUILD) product
+	@tests/truth/sharing/judge_objects.py --verbose $(if $(LEVELS),--levels='$(LEVELS)') $(if $(SOURCE),--source '$(SOURCE)') \
+		$(BUILD)/src/cmd/heurt $(BUILD)/src/access/libheurt-access.so $(PROGRAMS)
+
 bench-aggregate: bench-prepare ## what runs without a trace cost: time a call, memory of 10^9 events
 	@$(BUILD)/tests/bench/bench-aggregate
 

@@ -296,4 +296,5 @@ def main():
     return 0 if met else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
