@@ -12,7 +12,12 @@
 #define ALONE_SLOWER 1.25 /* than the fastest, at most */
 #define INNER_TIMES 20    /* as long as its instructions take once: loops inside repeat them */
 
-#define ATOMIC_NS 2           /* of a locked instruction, at least */
+#define ATOMIC_NS 2 /* of a locked instruction, at least */
+/* How many times as long as alone an access takes for each other thread that is at the line at
+ * once, at most: a line comes from another core in some 100 ns at most, and an access that waits
+ * for it each time takes some 5 ns alone, as a locked one does; plain writes wait in the buffer and
+ * pay one transfer for many. That is usual, and not measured on the machine that was recorded. */
+#define SLOWER_MOST 20
 #define LEAST_PARTS 2         /* no loop gets faster than that by what it does without */
 #define CACHE_BYTES (1 << 15) /* of the first cache: what one instruction accesses and is wider */
 
@@ -245,6 +250,19 @@ static void times_without(const struct surroundings *around, double now_ns, bool
         then_ns[1] = fmin(then_ns[1], plain_ns(around, now_ns));
 }
 
+/* The part of a thread's time that a line can cost, whatever samples say: where nothing but the
+ * access was sampled, or a register that was taken to count was something else, all seems lost. */
+static double most_part(const struct costing *costing)
+{
+    const char *text = trace__meta(costing->trace, "cpus");
+    uint32_t at_once = costing->sharing->threads,
+             cpus = text ? (uint32_t)strtoul(text, NULL, 10) : 0;
+    if (cpus && cpus < at_once)
+        at_once = cpus;
+    uint32_t others = at_once > 2 ? at_once - 1 : 1;
+    return 1 - 1 / (1 + (double)SLOWER_MOST * others);
+}
+
 /* The part of the thread's time there that is lost, at least and at most. */
 static void lost_parts(const struct surroundings *around, bool is_false, double parts[2])
 {
@@ -267,6 +285,8 @@ static void estimate_group(const struct costing *costing, const struct surroundi
 {
     double parts[2];
     lost_parts(around, sharing->is_false, parts);
+    for (int i = 0; i < 2; i++)
+        parts[i] = fmin(parts[i], most_part(costing));
     for (int i = 0; i < 2 && sharing->is_spun; i++)
         parts[i] = (double)around->spun_ns / (double)around->all_ns;
     for (uint32_t i = 0; i < trace__threads(costing->trace)->count; i++) {
