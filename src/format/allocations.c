@@ -5,9 +5,12 @@
 
 #include <stdlib.h>
 
-/* An object that lay at an asked address. */
+/* An object that lay at asked addresses. These are the leaves of a binary tree, by size: leaf i of
+ * n is node n + i, a node's parent is half of it; an object is at the fewest nodes whose leaves are
+ * its addresses (a segment tree: de Berg et al., Computational Geometry, chapter 10.3), so that a
+ * large one with many of them costs little more than a small one. */
 struct asked_place {
-    uint64_t address; /* the one that was asked for */
+    uint64_t node;
     uint64_t tick;    /* when the object was allocated, */
     uint32_t process; /* in which (index) */
     uint32_t allocation;
@@ -21,8 +24,10 @@ struct freed {
 struct allocations {
     const struct trace *trace;
     struct vec all;      /* struct allocation */
-    struct vec places;   /* struct asked_place, by address, process, tick */
-    struct map first_at; /* an address → the first of its places */
+    struct map leaf_of;  /* an address → its place among all that were asked for */
+    size_t leaves;       /* how many */
+    struct vec places;   /* struct asked_place, by node, process, tick */
+    uint32_t *first_at;  /* by node: its first place; one more */
     struct vec freed;    /* struct freed, by process, address, tick */
     struct map stack_of; /* struct caller -> place in stacks */
     struct vec stacks;   /* struct caller_stack */
@@ -76,6 +81,21 @@ static void take_stack(struct allocations *self, uint32_t index, const struct ev
         vec__push(&self->stacks, &stack);
 }
 
+/* At the addresses from first on, up to end. */
+static void add_places(struct allocations *self, size_t first, size_t end, struct asked_place place)
+{
+    for (first += self->leaves, end += self->leaves; first < end; first /= 2, end /= 2) {
+        if (first & 1) {
+            place.node = first++;
+            vec__push(&self->places, &place);
+        }
+        if (end & 1) {
+            place.node = --end;
+            vec__push(&self->places, &place);
+        }
+    }
+}
+
 static void take_allocated(struct allocations *self, const struct vec *addresses, uint32_t thread,
                            const struct event *event)
 {
@@ -86,15 +106,11 @@ static void take_allocated(struct allocations *self, const struct vec *addresses
     self->count++;
     if (HEURT_SITE_HOW(event->payload[0]) & HEURT_ALLOCATION_STACK)
         take_stack(self, thread, event);
-    for (size_t i = first; i < addresses->count; i++) {
-        struct asked_place place = {*VEC_AT(addresses, uint64_t, i), event->tick, process, number};
-        if (place.address - address >= bytes)
-            break;
-        vec__push(&self->places, &place);
-    }
-    if (!self->places.count ||
-        VEC_AT(&self->places, struct asked_place, self->places.count - 1)->allocation != number)
+    if (first == addresses->count || *VEC_AT(addresses, uint64_t, first) - address >= bytes)
         return;
+    size_t more = FIRST_WHERE(i, addresses->count - first,
+                              *VEC_AT(addresses, uint64_t, first + i) - address >= bytes);
+    add_places(self, first, first + more, (struct asked_place){0, event->tick, process, number});
     struct allocation allocation = {
         .thread = thread,
         .call = HEURT_ALLOCATION_KIND(event->payload[0]),
@@ -182,13 +198,23 @@ static void end_lives(struct allocations *self)
     vec__free(&self->freed);
 }
 
-static int by_address(const void *a, const void *b)
+static int by_node(const void *a, const void *b)
 {
     const struct asked_place *left = a, *right = b;
-    return ORDER(left->address, right->address)
+    return ORDER(left->node, right->node)
                ?: ORDER(left->process, right->process)
                ?: ORDER(left->tick, right->tick)
                ?: ORDER(left->allocation, right->allocation);
+}
+
+static void sort_places(struct allocations *self)
+{
+    vec__sort(&self->places, by_node);
+    self->first_at = memory__zeroed(2 * self->leaves + 1, sizeof *self->first_at);
+    VEC_EACH (place, &self->places, const struct asked_place)
+        self->first_at[place->node + 1]++;
+    for (size_t node = 0; node < 2 * self->leaves; node++)
+        self->first_at[node + 1] += self->first_at[node];
 }
 
 struct allocations *allocations__find(const struct trace *trace, struct vec *addresses)
@@ -200,13 +226,13 @@ struct allocations *allocations__find(const struct trace *trace, struct vec *add
                                  .stacks = VEC_OF(struct caller_stack),
                                  .freed = VEC_OF(struct freed)};
     sort_addresses(addresses);
+    self->leaves = addresses->count;
+    for (uint64_t i = 0; i < addresses->count; i++)
+        map__put(&self->leaf_of, VEC_AT(addresses, uint64_t, i), sizeof(uint64_t), i);
     for (uint32_t i = 0; addresses->count && i < trace__threads(trace)->count; i++)
         take_thread(self, addresses, i);
     end_lives(self);
-    vec__sort(&self->places, by_address);
-    for (uint64_t i = 0; i < self->places.count; i++)
-        map__put(&self->first_at, &VEC_AT(&self->places, struct asked_place, i)->address,
-                 sizeof(uint64_t), i);
+    sort_places(self);
     return self;
 }
 
@@ -218,32 +244,42 @@ void allocations__free(struct allocations *self)
     vec__free(&self->places);
     vec__free(&self->freed);
     vec__free(&self->stacks);
-    map__free(&self->first_at);
+    map__free(&self->leaf_of);
+    free(self->first_at);
     map__free(&self->stack_of);
     free(self);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-static bool is_behind(const struct asked_place *place, const struct asked_place *asked)
+static bool is_behind(const struct asked_place *place, uint32_t process, uint64_t tick)
 {
-    if (place->address != asked->address)
-        return place->address > asked->address;
-    return place->process != asked->process ? place->process > asked->process
-                                            : place->tick > asked->tick;
+    return place->process != process ? place->process > process : place->tick > tick;
 }
 
-/* The place of the first that is behind it. */
-static size_t first_behind(const struct allocations *self, const struct asked_place *asked)
+/* The one of the process that was allocated last of those at a node and that is there at that tick;
+ * NULL: none. *until: it is that one up to this tick at most; only ever lowered. */
+static const struct allocation *lying_at_node(const struct allocations *self, size_t node,
+                                              uint32_t process, uint64_t tick, uint64_t *until)
 {
-    const struct asked_place *places = self->places.items;
-    uint64_t first = map__get(&self->first_at, &asked->address, sizeof asked->address);
-    if (first == MAP_ABSENT)
-        return 0;
-    size_t most = self->places.count - first, some = 1;
-    while (some < most && !is_behind(&places[first + some], asked))
-        some *= 2;
-    return first + FIRST_WHERE(i, some < most ? some : most, is_behind(&places[first + i], asked));
+    const struct asked_place *places =
+        VEC_AT(&self->places, struct asked_place, self->first_at[node]);
+    size_t count = self->first_at[node + 1] - self->first_at[node];
+    size_t i = FIRST_WHERE(k, count, is_behind(&places[k], process, tick));
+    if (i < count && places[i].process == process && places[i].tick < *until)
+        *until = places[i].tick;
+    while (i-- > 0 && places[i].process == process) {
+        const struct allocation *allocation =
+            VEC_AT(&self->all, struct allocation, places[i].allocation);
+        if (allocation->freed_tick > tick)
+            return allocation;
+    }
+    return NULL;
+}
+
+static bool is_later(const struct allocation *one, const struct allocation *other)
+{
+    return one->tick != other->tick ? one->tick > other->tick : one->number > other->number;
 }
 
 /* The one of that process that was allocated last: a smaller one may lie in one that is larger, and
@@ -252,24 +288,18 @@ static size_t first_behind(const struct allocations *self, const struct asked_pl
 static const struct allocation *lying_at(const struct allocations *self, uint32_t process,
                                          uint64_t address, uint64_t tick, uint64_t *until)
 {
-    const struct asked_place asked = {address, tick, process, 0};
-    size_t i = first_behind(self, &asked);
-    const struct asked_place *place = VEC_AT(&self->places, struct asked_place, i);
-    bool is_followed =
-        i < self->places.count && place->address == address && place->process == process;
-    *until = is_followed ? place->tick : UINT64_MAX;
-    while (i-- > 0) {
-        place = VEC_AT(&self->places, struct asked_place, i);
-        const struct allocation *allocation =
-            VEC_AT(&self->all, struct allocation, place->allocation);
-        if (place->address != address || place->process != process)
-            break;
-        if (allocation->freed_tick <= tick)
+    const struct allocation *found = NULL;
+    uint64_t leaf = map__get(&self->leaf_of, &address, sizeof address);
+    *until = UINT64_MAX;
+    for (size_t node = leaf == MAP_ABSENT ? 0 : self->leaves + leaf; node; node /= 2) {
+        if (self->first_at[node] == self->first_at[node + 1])
             continue;
-        *until = allocation->freed_tick < *until ? allocation->freed_tick : *until;
-        return allocation;
+        const struct allocation *here = lying_at_node(self, node, process, tick, until);
+        found = here && (!found || is_later(here, found)) ? here : found;
     }
-    return NULL;
+    if (found && found->freed_tick < *until)
+        *until = found->freed_tick;
+    return found;
 }
 
 const struct allocation *allocations__at(const struct allocations *self, size_t process,

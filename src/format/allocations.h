@@ -3,7 +3,8 @@
  *
  * In go a trace and the addresses that are asked for, out comes for each of them the object that
  * lived there then. It costs a pass over the events that are of no function; memory is bounded by
- * the objects at these addresses and by how many were freed. It stands on reader.h. Once made, any
+ * the objects at these addresses, each as often as the logarithm of how many of them it has at most
+ * twice, and by how many were freed. It stands on reader.h. Once made, any
  * number of threads may ask. */
 #ifndef HEURT_FORMAT_ALLOCATIONS_H
 #define HEURT_FORMAT_ALLOCATIONS_H

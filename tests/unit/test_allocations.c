@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -57,6 +58,44 @@ static void test_lives(void **state)
     assert_int_equal(site_at(found, AT + 64, 2500), 0);
     assert_int_equal(allocations__count(found), 2);
     assert_int_equal(allocations__all(found)->count, 2);
+    allocations__free(found);
+}
+
+/* A large buffer that is made again and again, each address of which is asked for: not each pair of
+ * both is kept. */
+static void test_large_and_asked_for_everywhere(void **state)
+{
+    enum { LIVES = 20000, ASKED = 2000, SAMPLED = 97 };
+    struct scene *scene = *state;
+    struct rusage before, after;
+    static uint64_t asked[ASKED];
+    scene__start(scene, 0, 1000);
+    for (uint64_t i = 0; i < LIVES; i++) {
+        ALLOCATED(scene, 0, 2000 + i * 4, i % 2 ? SITE_B : SITE_A, AT + 8 * (i % 2), ASKED * 8);
+        ALLOCATED(scene, 0, 2001 + i * 4, SITE_C, AT + 800, 8);
+        FREED(scene, 0, 2002 + i * 4, AT + 800);
+        FREED(scene, 0, 2003 + i * 4, AT + 8 * (i % 2));
+    }
+    scene__end(scene, 0, 90000);
+    for (uint64_t i = 0; i < ASKED; i++)
+        asked[i] = AT + i * 8;
+    getrusage(RUSAGE_SELF, &before);
+    struct allocations *found = find(scene, asked, ASKED);
+    getrusage(RUSAGE_SELF, &after);
+    assert_true(after.ru_maxrss - before.ru_maxrss < 400 * 1024); /* KB; of all pairs 900 MB */
+    for (uint64_t i = 0; i < LIVES; i += SAMPLED) {
+        const uint64_t tick = 2000 + i * 4, site = i % 2 ? SITE_B : SITE_A;
+        assert_int_equal(site_at(found, AT, tick), i % 2 ? 0 : SITE_A);
+        assert_int_equal(site_at(found, AT + 8 * (i % ASKED), tick + 1), i % ASKED == 100 ? SITE_C
+                                                                         : i % ASKED || !(i % 2)
+                                                                             ? site
+                                                                             : 0);
+        assert_int_equal(site_at(found, AT + 800, tick), site);
+        assert_int_equal(site_at(found, AT + 800, tick + 1), SITE_C);
+        assert_int_equal(site_at(found, AT + 800, tick + 2), site);
+        assert_int_equal(site_at(found, AT + 800, tick + 3), 0);
+        assert_int_equal(site_at(found, AT + 8 * (ASKED - 1), tick + 2), site);
+    }
     allocations__free(found);
 }
 
@@ -150,6 +189,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_lives, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(test_many_lives, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(test_large_and_asked_for_everywhere, scene__setup,
+                                        scene__teardown),
         cmocka_unit_test_setup_teardown(test_within, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(test_forked, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(a_stack_is_that_of_all_that_were_called_alike, scene__setup,
