@@ -79,8 +79,7 @@ static void divide(uint64_t duration, const struct open_span *span, enum compone
                         (i == COMPONENT_RUNNABLE && component != COMPONENT_MESSAGE));
         components[i] = is_told ? take(&left, span->parts[i]) : 0;
     }
-    if (!waits)
-        components[COMPONENT_OVERHEAD] = take(&left, span->overhead);
+    components[COMPONENT_OVERHEAD] = take(&left, span->overhead);
     components[component] += left;
 }
 

@@ -595,39 +595,6 @@ void finding__set_about(struct finding *finding, double gain)
     finding->wall_gain[1] = 1 + (gain - 1) * 1.1;
 }
 
-/* What threads that had work do on CPUs outside of waits, over the CPUs. */
-static uint64_t work_over_cpus_ns(const struct finder *finder)
-{
-    uint64_t ns = 0;
-    for (size_t i = 0; i < finder->profile->threads.count; i++) {
-        const struct profile_thread *row = profile_thread_at(finder, i);
-        if (finder->findings->had_work[i])
-            ns += ns__smaller(
-                ns__without(thread__cpu_ns(row), row->component_ns[COMPONENT_OVERHEAD]),
-                row->component_ns[COMPONENT_RUNNING] + row->component_ns[COMPONENT_PAGE_FAULT]);
-    }
-    return ns / finder__cpus(finder);
-}
-
-/* Who comes late has work that all could share: then each waits for none, and all take the
- * mean of what they take now (as VTune's potential gain of a barrier: what is waited over the
- * threads), and no less than the CPUs need for it. */
-static void set_gain_of_sharing(const struct finder *finder, struct finding *finding,
-                                const uint64_t *lost)
-{
-    uint64_t lost_ns = 0, wall_ns = finder->profile->wall_ns;
-    uint64_t threads = finder->findings->working_threads;
-    for (size_t i = 0; i < finder->profile->threads.count; i++)
-        lost_ns += lost[i];
-    uint64_t left_ns = ns__larger(ns__without(wall_ns, threads ? lost_ns / threads : 0),
-                                  work_over_cpus_ns(finder));
-    finding__set_about(finding,
-                       left_ns && left_ns < wall_ns ? (double)wall_ns / (double)left_ns : 1);
-    finding->is_assumed = true;
-    if (finding->confidence == CONFIDENCE_MEASURED)
-        finding->confidence = CONFIDENCE_ESTIMATED;
-}
-
 /* Of a hand-over both ends stay, and whatever is between them has room for all. */
 static bool has_handover(const struct finder *finder, const struct finding *finding)
 {
@@ -790,7 +757,7 @@ void finding__estimate_gain(const struct finder *finder, struct finding *finding
     if (is_of_memory(finding->category))
         add_other_faults(finder, lost);
     if (finding->category == FINDING_LATCH || finding->category == FINDING_BARRIER)
-        set_gain_of_sharing(finder, finding, lost);
+        finding__set_gain_of_dividing(finder, finding, lost);
     else
         finding__set_estimate(finder, finding, lost);
     double of_stages = has_handover(finder, finding) ? stages__gain(finder, finding, lost) : 1;

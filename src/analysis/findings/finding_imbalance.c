@@ -283,3 +283,46 @@ void finder__add_imbalance(struct finder *finder)
     time_alone__free(&tails[0]);
     time_alone__free(&tails[1]);
 }
+
+/* ---- waiting for the last one ---------------------------------------------------------------- */
+
+/* What threads that had work do on CPUs outside of waits, over the CPUs. */
+static uint64_t work_over_cpus_ns(const struct finder *finder)
+{
+    uint64_t ns = 0;
+    for (size_t i = 0; i < finder->profile->threads.count; i++) {
+        const struct profile_thread *row = profile_thread_at(finder, i);
+        if (finder->findings->had_work[i])
+            ns += ns__smaller(
+                ns__without(thread__cpu_ns(row), row->component_ns[COMPONENT_OVERHEAD]),
+                row->component_ns[COMPONENT_RUNNING] + row->component_ns[COMPONENT_PAGE_FAULT]);
+    }
+    return ns / finder__cpus(finder);
+}
+
+/* Who comes late has work that all could share: then each waits for none, and all take the
+ * mean of what they take now (as VTune's potential gain of a barrier: what is waited over the
+ * threads), and no less than the CPUs need for it. The records of the waits would go with them:
+ * without recording, what they cost the thread that has most of it is no part of the time, either.
+ */
+void finding__set_gain_of_dividing(const struct finder *finder, struct finding *finding,
+                                   const uint64_t *lost)
+{
+    uint64_t lost_ns = 0, recording_ns = 0;
+    uint64_t threads = finder->findings->working_threads;
+    for (size_t i = 0; i < finder->profile->threads.count; i++) {
+        lost_ns += lost[i];
+        if (finder->findings->had_work[i])
+            recording_ns = ns__larger(
+                recording_ns, profile_thread_at(finder, i)->component_ns[COMPONENT_OVERHEAD]);
+    }
+    uint64_t wall_ns = ns__without(finder->profile->wall_ns, recording_ns);
+    uint64_t left_ns =
+        ns__larger(ns__without(finder->profile->wall_ns, threads ? lost_ns / threads : 0),
+                   work_over_cpus_ns(finder));
+    finding__set_about(finding,
+                       left_ns && left_ns < wall_ns ? (double)wall_ns / (double)left_ns : 1);
+    finding->is_assumed = true;
+    if (finding->confidence == CONFIDENCE_MEASURED)
+        finding->confidence = CONFIDENCE_ESTIMATED;
+}

@@ -17,7 +17,7 @@
  *     finding_tasks.c      what threads lose for tasks of OpenMP
  *     finding_transfer.c   input and output that is work on a CPU, and no wait
  *     finding_threads.c    what the threads' components tell besides
- *     finding_imbalance.c  one thread works while the others are done
+ *     finding_imbalance.c  one thread works while the others are done, or comes last
  *     finding_sleepers.c   threads that are waited for while they sleep
  *     finding_gain.c       what could be gained, without a replay
  *     finding_parts.c      what a finding consists of: its places or objects, who held them
@@ -259,6 +259,11 @@ uint32_t thread__longest_class(const struct finder *finder, size_t thread, bool 
 
 /* Appends the thread that works while those that work with it are done. Others are found before. */
 void finder__add_imbalance(struct finder *finder);
+
+/* The gain where the work of who comes late can be divided among those that wait for it. lost: ns,
+ * by trace__threads. */
+void finding__set_gain_of_dividing(const struct finder *finder, struct finding *finding,
+                                   const uint64_t *lost);
 
 /* ---- finding_sleepers.c ---------------------------------------------------------------------- */
 
