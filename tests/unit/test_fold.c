@@ -140,10 +140,41 @@ static void words_and_events_are_folded_alike(void **state)
     }
 }
 
+/* A wait with a record of the kernel's in it, which costs 5 ticks: the wait is shorter by them, so
+ * that what is left of the thread's time, less what recording cost, is what it ran. */
+static void what_recording_a_wait_costs_is_no_running_time(void **state)
+{
+    (void)state;
+    enum { WAIT = 100, LIFE = 150 };
+    static struct folded folded;
+    uint8_t payload_words[HEURT_EVENT_FUNCTIONS + 2 * FUNCTIONS];
+    memset(payload_words, 1, sizeof payload_words);
+    payload_words[HEURT_EVENT_OFF_CPU] = 4;
+    const uint64_t words[] = {1000ull << HEURT_ID_BITS | first_id,
+                              1080ull << HEURT_ID_BITS | HEURT_EVENT_OFF_CPU,
+                              40,
+                              UINT64_MAX,
+                              0,
+                              (1000ull + WAIT) << HEURT_ID_BITS | (first_id + 1)};
+    uint64_t tick = 0;
+    start(&folded);
+    folded.classes[0].component = COMPONENT_LOCK;
+    for (const uint64_t *at = words; at < words + sizeof words / sizeof *words;)
+        at += fold_one(&folded, at, &tick, payload_words);
+    const struct accumulator *sums = &folded.sums[0].accumulator;
+    assert_int_equal(sums->count, 1);
+    assert_int_equal(sums->component_sum[COMPONENT_OVERHEAD], 5);
+    assert_int_equal(sums->component_sum[COMPONENT_LOCK], WAIT - 5);
+    assert_int_equal(folded.state.overhead, 5);
+    assert_int_equal(LIFE - folded.state.parts[COMPONENT_LOCK] - folded.state.overhead,
+                     LIFE - WAIT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_and_events_are_folded_alike),
+        cmocka_unit_test(what_recording_a_wait_costs_is_no_running_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
