@@ -258,6 +258,11 @@ static bool read_answers(struct reading *reading, struct definition_body body)
     return read_rows(&reading->trace->answers, body);
 }
 
+static bool read_shared(struct reading *reading, struct definition_body body)
+{
+    return read_rows(&reading->trace->shared, body);
+}
+
 static bool read_clock(struct reading *reading, struct definition_body body)
 {
     struct heurt_host_clock clock;
@@ -276,6 +281,7 @@ static bool (*const readers[])(struct reading *, struct definition_body) = {
     [HEURT_DEFINITION_SAMPLES] = read_samples,   [HEURT_DEFINITION_COSTS] = read_costs,
     [HEURT_DEFINITION_PLACED] = read_placed,     [HEURT_DEFINITION_PAGES] = read_pages,
     [HEURT_DEFINITION_ANSWERS] = read_answers,   [HEURT_DEFINITION_CLOCK] = read_clock,
+    [HEURT_DEFINITION_SHARED] = read_shared,
 };
 
 /* The words of a packed chunk's blocks, one after the other; a damaged one ends them. The memory is

@@ -250,6 +250,7 @@ enum heurt_definition_type {
     HEURT_DEFINITION_PAGES = 21,      /* a row of struct heurt_page */
     HEURT_DEFINITION_ANSWERS = 22,    /* a row of struct heurt_answer */
     HEURT_DEFINITION_CLOCK = 24,      /* struct heurt_host_clock */
+    HEURT_DEFINITION_SHARED = 26,     /* a row of struct heurt_shared_range */
 };
 
 /* How the reason of a refusal begins when the function was recorded until then. */
@@ -419,6 +420,15 @@ struct heurt_sample {
                             nobody takes lines from it, 65535 at most; 0: in none, or not known */
     uint32_t iterations; /* of that loop since the thread's last sample; 0: not known */
     uint32_t iterations_ns; /* that they took */
+};
+
+/* Memory that other processes may have mapped, too, in which a sample was (HEURT_REGION_SHARED):
+ * what has the same place in the same file is the same, whatever address it has in each of them.
+ * Memory without a name is a file of the kernel's own. */
+struct heurt_shared_range {
+    uint32_t pid, reserved;
+    uint64_t start, end;            /* end: one past */
+    uint64_t device, inode, offset; /* of the file, and in it, of start */
 };
 
 struct heurt_thread_name {

@@ -437,6 +437,7 @@ static struct trace *new_trace(const void *bytes, size_t size)
     trace->counted = VEC_OF(const struct heurt_chunk *);
     trace->placed = VEC_OF(struct heurt_placed);
     trace->answers = VEC_OF(struct heurt_answer);
+    trace->shared = VEC_OF(struct heurt_shared_range);
     trace->pages = VEC_OF(struct heurt_page);
     trace->owned = VEC_OF(void *);
     return trace;
@@ -608,6 +609,7 @@ void trace__close(struct trace *trace)
     vec__free(&trace->counted);
     vec__free(&trace->placed);
     vec__free(&trace->answers);
+    vec__free(&trace->shared);
     vec__free(&trace->pages);
     vec__free(&trace->owned);
     if (trace->damage)
@@ -677,6 +679,11 @@ const struct vec *trace__samples(const struct trace *trace)
 const struct vec *trace__pages(const struct trace *trace)
 {
     return &trace->pages;
+}
+
+const struct vec *trace__shared_ranges(const struct trace *trace)
+{
+    return &trace->shared;
 }
 
 const struct heurt_placed *trace__placed(const struct trace *trace,

@@ -194,6 +194,9 @@ const struct vec *trace__pages(const struct trace *trace);
 const struct heurt_answer *trace__answer(const struct trace *trace,
                                          const struct heurt_sample *sample);
 bool trace__tells_answers(const struct trace *trace);
+/* Memory that several processes may have: struct heurt_shared_range, in no order; where two of a
+ * process overlap the later one is the later told. */
+const struct vec *trace__shared_ranges(const struct trace *trace);
 
 /* The value of the last META definition with that key, or NULL: "command" (arguments joined by \n),
  * "directory", "host", "kernel", "processor", "cpus", "version", "options"; where the program was

@@ -76,15 +76,15 @@ static int by_time(const void *a, const void *b)
 
 /* What samples tell of a line, whoever's they are. */
 struct users_of_line {
-    uint64_t pid, line;
+    uint64_t memory, line;
     size_t count;    /* of samples */
     size_t place;    /* of the first of them, and then of the next one */
     uint32_t thread; /* the first that was there */
     bool is_of_several, is_written, is_spun;
 };
 
-struct process_line {
-    uint64_t pid, line;
+struct memory_line_key {
+    uint64_t memory, line;
 };
 
 /* Who spins waits for somebody, who need not have been seen. */
@@ -106,15 +106,48 @@ struct finding_lines {
     struct vec line; /* uint32_t: of each of them, its place in uses */
     struct vec uses; /* struct users_of_line */
     struct map known;
+    const struct vec *shared; /* struct heurt_shared_range */
+    struct map files;         /* struct shared_file → its number */
 };
+
+#define SHARED_MEMORY (1ull << 32) /* no process has such a number */
+
+struct shared_file {
+    uint64_t device, inode;
+};
+
+static const struct heurt_shared_range *shared_range(const struct finding_lines *self,
+                                                     const struct heurt_sample *sample)
+{
+    const struct heurt_shared_range *ranges = self->shared->items;
+    for (size_t i = self->shared->count; i-- > 0;)
+        if (ranges[i].pid == sample->pid && sample->address >= ranges[i].start &&
+            sample->address < ranges[i].end)
+            return &ranges[i];
+    return NULL;
+}
+
+/* Finds whose line the sample is at. */
+static void find_line(struct finding_lines *self, struct line_sample *at)
+{
+    const struct heurt_shared_range *range =
+        at->sample->region == HEURT_REGION_SHARED ? shared_range(self, at->sample) : NULL;
+    at->memory = at->sample->pid;
+    at->line = line_of(at->address);
+    if (!range)
+        return;
+    struct shared_file file = {range->device, range->inode};
+    at->memory = SHARED_MEMORY + map__put(&self->files, &file, sizeof file, self->uses.count);
+    at->line = line_of(at->address - range->start + range->offset);
+}
 
 static void look_at(struct finding_lines *self, const struct line_sample *at)
 {
-    struct process_line key = {at->sample->pid, line_of(at->address)};
+    struct memory_line_key key = {at->memory, at->line};
     uint32_t line = (uint32_t)map__put(&self->known, &key, sizeof key, self->uses.count);
     if (line == self->uses.count)
-        vec__push(&self->uses,
-                  &(struct users_of_line){.pid = key.pid, .line = key.line, .thread = at->thread});
+        vec__push(&self->uses, &(struct users_of_line){
+                                   .memory = key.memory, .line = key.line, .thread = at->thread});
     users_of_line__add(VEC_AT(&self->uses, struct users_of_line, line), at);
     vec__push(&self->all, at);
     vec__push(&self->line, &line);
@@ -123,7 +156,7 @@ static void look_at(struct finding_lines *self, const struct line_sample *at)
 static int by_line(const void *a, const void *b)
 {
     const struct users_of_line *const *left = a, *const *right = b;
-    return ORDER((*left)->pid, (*right)->pid) ?: ORDER((*left)->line, (*right)->line);
+    return ORDER((*left)->memory, (*right)->memory) ?: ORDER((*left)->line, (*right)->line);
 }
 
 /* Gives each line that is shared its place. How many samples there are. */
@@ -177,15 +210,20 @@ static struct vec shared_samples(struct finding_lines *self)
 
 static struct vec shared_samples_of(const struct trace *trace)
 {
-    struct finding_lines self = {
-        VEC_OF(struct line_sample), VEC_OF(uint32_t), VEC_OF(struct users_of_line), {0}};
+    struct finding_lines self = {.all = VEC_OF(struct line_sample),
+                                 .line = VEC_OF(uint32_t),
+                                 .uses = VEC_OF(struct users_of_line),
+                                 .shared = trace__shared_ranges(trace)};
     struct sample_threads *threads = sample_threads__new(trace);
     VEC_EACH (sample, trace__samples(trace), const struct heurt_sample) {
-        struct line_sample at = {sample, UINT32_MAX, sample->address};
+        struct line_sample at = {
+            .sample = sample, .thread = UINT32_MAX, .address = sample->address};
         if (sample->address && sample->access != HEURT_ACCESS_NONE)
             at.thread = sample_threads__of(threads, sample);
-        if (at.thread != UINT32_MAX)
-            look_at(&self, &at);
+        if (at.thread == UINT32_MAX)
+            continue;
+        find_line(&self, &at);
+        look_at(&self, &at);
     }
     struct vec found = shared_samples(&self);
     sample_threads__free(threads);
@@ -193,6 +231,7 @@ static struct vec shared_samples_of(const struct trace *trace)
     vec__free(&self.line);
     vec__free(&self.uses);
     map__free(&self.known);
+    map__free(&self.files);
     return found;
 }
 
@@ -202,8 +241,7 @@ struct sampled_lines sampled_lines__find(const struct trace *trace)
     const struct line_sample *samples = found.samples.items;
     for (size_t i = 0, next; i < found.samples.count; i = next) {
         for (next = i + 1; next < found.samples.count; next++)
-            if (samples[next].sample->pid != samples[i].sample->pid ||
-                line_of(samples[next].address) != line_of(samples[i].address))
+            if (samples[next].memory != samples[i].memory || samples[next].line != samples[i].line)
                 break;
         const struct trace_thread *thread =
             VEC_AT(trace__threads(trace), struct trace_thread, samples[i].thread);

@@ -1,5 +1,5 @@
 /* sampled_lines.h: cache lines that samples of several threads found in use, one of them writing,
- * and such that a thread spins at.
+ * and such that a thread spins at. Threads of several processes may share memory, too.
  *
  * In goes a trace, out come its samples at such lines. It costs a look-up a sample, and sorting
  * those that are at such lines. It stands on reader.h. */
@@ -13,8 +13,8 @@
 #define CACHE_LINE_BYTES 64u
 
 struct sampled_line {
-    uint32_t process; /* index into trace__processes */
-    uint64_t address; /* of its first byte */
+    uint32_t process; /* of the first sample: index into trace__processes */
+    uint64_t address; /* of its first byte, in that process */
     size_t first, count;
 };
 
@@ -23,6 +23,8 @@ struct line_sample {
     const struct heurt_sample *sample;
     uint32_t thread; /* index into trace__threads */
     uint64_t address;
+    uint64_t memory; /* whose line it is: a process's own, by its number, or one of several */
+    uint64_t line;   /* in that */
 };
 
 struct sampled_lines {

@@ -25,6 +25,7 @@ struct access_log {
     struct vec accesses; /* struct code_accesses *: by index of the module; NULL: none yet */
     struct vec samples;  /* struct heurt_sample: not yet written */
     struct vec answers;  /* struct heurt_answer: likewise */
+    struct vec shared;   /* struct heurt_shared_range: likewise */
     struct access_share *told;
     struct vec threads; /* struct in_loop */
     struct map thread_of_tid;
@@ -39,6 +40,7 @@ struct access_log {
 struct memory {
     struct vec ranges; /* struct mapped_range */
     struct map stacks; /* beginnings of those in which a thread's stack pointer was */
+    struct map told;   /* what is told of those that are shared */
     uint64_t read_ns;
 };
 
@@ -60,6 +62,7 @@ struct access_log *access_log__new(const struct access_log_settings *settings,
     log->accesses = VEC_OF(struct code_accesses *);
     log->samples = VEC_OF(struct heurt_sample);
     log->answers = VEC_OF(struct heurt_answer);
+    log->shared = VEC_OF(struct heurt_shared_range);
     log->told = access_share__new();
     log->threads = VEC_OF(struct in_loop);
     log->memories = VEC_OF(struct memory);
@@ -76,12 +79,14 @@ void access_log__free(struct access_log *log)
     vec__free(&log->accesses);
     vec__free(&log->samples);
     vec__free(&log->answers);
+    vec__free(&log->shared);
     access_share__free(log->told);
     vec__free(&log->threads);
     map__free(&log->thread_of_tid);
     VEC_EACH (memory, &log->memories, struct memory) {
         vec__free(&memory->ranges);
         map__free(&memory->stacks);
+        map__free(&memory->told);
     }
     vec__free(&log->memories);
     map__free(&log->memory_of_pid);
@@ -152,6 +157,22 @@ static const struct mapped_range *range_of(struct memory *memory, const struct r
     return process_map__find(&memory->ranges, address);
 }
 
+static void tell_shared(struct access_log *log, uint32_t pid, struct memory *memory,
+                        const struct mapped_range *range)
+{
+    const struct heurt_shared_range shared = {.pid = pid,
+                                              .start = range->start,
+                                              .end = range->end,
+                                              .device = range->device,
+                                              .inode = range->inode,
+                                              .offset = range->file_offset};
+    const uint64_t key[] = {range->start, range->end, range->inode, range->file_offset};
+    if (map__get(&memory->told, key, sizeof key) != MAP_ABSENT)
+        return;
+    map__put(&memory->told, key, sizeof key, 1);
+    vec__push(&log->shared, &shared);
+}
+
 static enum heurt_region region_of(struct access_log *log, const struct record *record,
                                    uint64_t address)
 {
@@ -165,8 +186,12 @@ static enum heurt_region region_of(struct access_log *log, const struct record *
     range = range_of(memory, record, address);
     if (!range)
         return HEURT_REGION_UNKNOWN;
+    if (range->inode && range->is_shared) {
+        tell_shared(log, record->pid, memory, range);
+        return HEURT_REGION_SHARED;
+    }
     if (range->inode)
-        return range->is_shared ? HEURT_REGION_SHARED : HEURT_REGION_FILE;
+        return HEURT_REGION_FILE;
     return range->is_stack ||
                    map__get(&memory->stacks, &range->start, sizeof range->start) != MAP_ABSENT
                ? HEURT_REGION_STACK
@@ -331,6 +356,10 @@ void access_log__flush(struct access_log *log)
     if (log->answers.count)
         trace_writer__define(log->settings.writer, HEURT_NO_SERIAL, HEURT_DEFINITION_ANSWERS,
                              log->answers.items, log->answers.count * sizeof(struct heurt_answer));
-    log->samples.count = log->answers.count = 0;
+    if (log->shared.count)
+        trace_writer__define(log->settings.writer, HEURT_NO_SERIAL, HEURT_DEFINITION_SHARED,
+                             log->shared.items,
+                             log->shared.count * sizeof(struct heurt_shared_range));
+    log->samples.count = log->answers.count = log->shared.count = 0;
     placement_log__flush(log->placement);
 }

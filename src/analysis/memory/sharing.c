@@ -498,11 +498,11 @@ static void free_sharing(struct sharing *sharing)
 
 /* ---- what lies there ------------------------------------------------------------------------- */
 
-static void find_object(const struct sharings *sharings, const struct sharing *sharing,
+static void find_object(const struct sharings *sharings, const struct trace *trace,
                         struct line_access *access)
 {
-    access->object =
-        allocations__at(sharings->allocations, sharing->process, access->address, access->tick);
+    uint32_t process = trace__thread_at(trace, access->thread)->process;
+    access->object = allocations__at(sharings->allocations, process, access->address, access->tick);
 }
 
 /* is_of_all: also at addresses that are not shared. */
@@ -522,9 +522,9 @@ static void find_objects(const struct trace *trace, const struct symbols *symbol
     births__find(sharings->allocations, trace, symbols);
     VEC_EACH (sharing, &sharings->rows, struct sharing) {
         VEC_EACH (access, &sharing->accesses, struct line_access)
-            find_object(sharings, sharing, access);
-        find_object(sharings, sharing, &sharing->victim);
-        find_object(sharings, sharing, &sharing->by);
+            find_object(sharings, trace, access);
+        find_object(sharings, trace, &sharing->victim);
+        find_object(sharings, trace, &sharing->by);
     }
 }
 
