@@ -435,13 +435,16 @@ static bool is_spun(const struct code_accesses *self, const struct stepped *step
     return spin_registers__wait(&registers);
 }
 
-/* What the loop around a condition asks for beside it: where the condition was seen, that was
- * waited for. False: the loop asks for nothing, or does something else. */
+/* What the loop around a place in the code asks for: whoever was seen there, at a condition, a
+ * pause or the way back, waited for that. False: the loop asks for nothing, or does something else.
+ */
 static bool find_asked(const struct code_accesses *self, const struct stepped *stepped,
-                       uint64_t condition, struct instruction *asked)
+                       uint64_t offset, struct instruction *asked)
 {
-    const struct code_region *loop = next_loop_at(stepped, condition, NULL);
-    for (uint64_t at = loop ? loop->start : 1; loop && at <= loop->end; at = asked->end) {
+    const struct code_region *loop = next_loop_at(stepped, offset, NULL);
+    if (!loop || bytes_of(loop) > SPIN_BYTES)
+        return false;
+    for (uint64_t at = loop->start; at <= loop->end; at = asked->end) {
         if (!decode_at(self, at, asked) || !instruction__operands(asked, &self->decoder))
             return false;
         const ZydisDecodedOperand *memory = memory_of(asked);
@@ -491,12 +494,12 @@ static uint64_t recover(const struct decoding *decoding, const struct access_ste
     return straight_code__address(&code, number, operand, &address) ? address : 0;
 }
 
-/* At a condition of a loop that asks for something else beside it, as find_asked. */
+/* At a place in a loop that only asks, as find_asked. */
 static bool take_asked(const struct code_accesses *self, const struct stepped *stepped,
-                       uint64_t condition, const struct straight_code *state, struct access *access)
+                       uint64_t offset, const struct straight_code *state, struct access *access)
 {
     struct instruction asked;
-    if (!find_asked(self, stepped, condition, &asked))
+    if (!find_asked(self, stepped, offset, &asked))
         return false;
     const ZydisDecodedOperand *operand = memory_of(&asked);
     access->kind = kind_of(&asked, operand) == ACCESS_READ ? ACCESS_SPIN : ACCESS_TAKE;
@@ -558,8 +561,10 @@ struct access code_accesses__find(struct code_accesses *self, uint64_t file_offs
     bool has_before = registers && step->at && !step->is_entered && !step[-1].ends_flow;
     if (registers)
         find_loop(function, file_offset, registers, &access.loop);
-    if (!has_before || !take(self, function, step - 1, true, &state, &access))
-        take(self, function, step, false, &state, &access);
+    bool is_at = (has_before && take(self, function, step - 1, true, &state, &access)) ||
+                 take(self, function, step, false, &state, &access);
+    if (!is_at && registers)
+        take_asked(self, function, file_offset, &state, &access);
     access.address = registers ? access.address : 0;
     return access;
 }
