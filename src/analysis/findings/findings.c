@@ -114,6 +114,14 @@ static bool is_told_of_tasks(const struct finder *finder, const struct candidate
             (candidate->category == FINDING_BARRIER && site && symbol__is_of_openmp(site)));
 }
 
+/* Those of the team wait for the next region while one works: what that does is told. */
+static bool is_told_between(const struct finder *finder, const struct candidate *candidate,
+                            const struct profile_class *class)
+{
+    return strcmp(class->what.at.function, WAIT_FOR_REGION) == 0 &&
+           finder__between_ns(finder) > candidate->lost_ns / 2;
+}
+
 static struct vec candidates_of(struct finder *finder, size_t *numbers_used)
 {
     struct vec candidates = VEC_OF(struct candidate);
@@ -124,7 +132,8 @@ static struct vec candidates_of(struct finder *finder, size_t *numbers_used)
         if (!candidate.lost_ns || candidate.lost_ns < finder->findings->working_ns / LEAST_PART)
             continue;
         candidate.category = class__category(finder, class);
-        if (is_told_of_tasks(finder, &candidate, class))
+        if (is_told_of_tasks(finder, &candidate, class) ||
+            is_told_between(finder, &candidate, class))
             continue;
         candidate.place = program_frame__of_class(finder->symbols, &class->what);
         candidate.by_place = place_number(&numbers, &candidate, class);
@@ -488,6 +497,7 @@ static struct findings *find(const struct trace *trace, const struct symbols *sy
     finder__add_beside(&finder);
     finder__add_of_threads(&finder);
     finder__add_imbalance(&finder);
+    finder__add_between(&finder);
     finder__tell_of_some(&finder);
     VEC_EACH (finding, &finder.findings->rows, struct finding) {
         finding__place_faults(&finder, finding);

@@ -119,6 +119,7 @@ struct finding {
     uint32_t objects;
     const struct sharing *sharing;      /* FALSE_SHARING, TRUE_SHARING; else NULL */
     const struct remote_object *remote; /* REMOTE_MEMORY; else NULL */
+    bool is_between;                    /* IMBALANCE: between parallel regions of OpenMP */
     uint32_t thread;      /* IMBALANCE: the last one: index into trace__threads; else UINT32_MAX */
     uint32_t stage_and_1; /* CONDITION, SEMAPHORE: the others of a pipeline wait for that thread,
                              which works all the time: likewise; 0: there is none */

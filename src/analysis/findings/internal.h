@@ -18,6 +18,7 @@
  *     finding_transfer.c   input and output that is work on a CPU, and no wait
  *     finding_threads.c    what the threads' components tell besides
  *     finding_imbalance.c  one thread works while the others are done, or comes last
+ *     finding_between.c    what one thread works between parallel regions
  *     finding_sleepers.c   threads that are waited for while they sleep
  *     finding_gain.c       what could be gained, without a replay
  *     finding_parts.c      what a finding consists of: its places or objects, who held them
@@ -254,6 +255,12 @@ struct finding *finder__add(struct finder *finder, enum finding_category categor
 /* The class in which the thread was longest: of calls of functions, or of waits. FINDING_NO_CLASS:
  * none is known. */
 uint32_t thread__longest_class(const struct finder *finder, size_t thread, bool of_calls);
+
+/* ---- finding_between.c ----------------------------------------------------------------------- */
+
+void finder__add_between(struct finder *finder);
+/* Wall time that it works so; 0: next to nothing, or it is not known. */
+uint64_t finder__between_ns(const struct finder *finder);
 
 /* ---- finding_imbalance.c --------------------------------------------------------------------- */
 

@@ -137,5 +137,7 @@ uint64_t loop_costs__best_chunk(const struct loop_costs *costs, uint32_t threads
 void openmp_hints__find(const struct run *run, const struct vec *records, struct openmp_use *use);
 /* openmp_serial.c: what ran while nobody was in a region: struct serial_part. */
 struct vec serial_parts__of(const struct run *run, const struct vec *records);
+/* Between the first region and the last one of each thread that calls any. */
+struct vec serial_parts__between(const struct run *run, const struct vec *records);
 
 #endif

@@ -193,6 +193,7 @@ struct efficiency {
     uint64_t life_ns;        /* of those who call regions */
     uint64_t serial_ns;      /* of the wall time: in no region. Work, */
     uint64_t serial_lost_ns; /* but the other threads' time then is lost */
+    uint64_t between_ns;     /* of serial_ns: from the first region's begin to the last one's end */
     uint64_t unused_ns;      /* teams that were smaller */
     struct team_times times; /* of regions that are in no other one */
 };
@@ -206,6 +207,8 @@ struct openmp_use {
     struct vec constructs; /* struct task_construct, likewise */
     struct vec threads;    /* struct team_thread, by trace__threads */
     struct vec serial;     /* struct serial_part, likewise; empty where nothing was sampled */
+    struct vec between;    /* likewise, of code between the first region and the last one alone, by
+                              the innermost function of the program */
     struct efficiency efficiency;
     uint64_t task_cost_ns; /* of making one, on the average; 0: none was */
     uint32_t cpus;

@@ -69,6 +69,7 @@ static void openmp_use__free(void *result)
     vec__free(&use->constructs);
     vec__free(&use->threads);
     vec__free(&use->serial);
+    vec__free(&use->between);
     free(use);
 }
 
@@ -462,12 +463,16 @@ static void add_caller(struct gathered_regions *all, const struct thread_record 
     struct efficiency *efficiency = &all->use->efficiency;
     const struct trace_thread *thread = trace__thread_at(all->trace, record->thread);
     uint64_t life = less(thread->end_tick, thread->start_tick), inside = 0;
-    uint64_t paused = record->paused;
+    uint64_t paused = record->paused, first = UINT64_MAX, last = 0;
     bool calls_any = false;
     VEC_EACH (call, &record->calls, const struct region_call) {
         calls_any |= !call->is_nested;
-        inside += call->is_nested ? 0 : ticks_of(call);
-        paused += call->is_nested ? 0 : call->paused;
+        if (call->is_nested)
+            continue;
+        inside += ticks_of(call);
+        paused += call->paused;
+        first = call->begin < first ? call->begin : first;
+        last = call->end > last ? call->end : last;
     }
     if (!calls_any)
         return;
@@ -476,6 +481,7 @@ static void add_caller(struct gathered_regions *all, const struct thread_record 
     efficiency->capacity_ns += trace__ns(all->trace, life) * efficiency->threads;
     efficiency->life_ns += trace__ns(all->trace, life);
     efficiency->serial_ns += serial_ns;
+    efficiency->between_ns += trace__ns(all->trace, less(last - first, inside));
     efficiency->serial_lost_ns += serial_ns * (efficiency->threads - 1);
 }
 
@@ -544,6 +550,7 @@ static struct openmp_use *put_together(struct gathered_regions *all, const struc
     }
     find_efficiency(all);
     use->serial = serial_parts__of(run, all->records);
+    use->between = serial_parts__between(run, all->records);
     vec__sort(&use->regions, by_capacity);
     vec__sort(&use->loops, by_loop_time);
     openmp_hints__find(run, all->records, use);

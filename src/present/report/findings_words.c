@@ -264,6 +264,8 @@ static const char *doing_of(const struct report *report, const struct finding *f
         return "Threads wait for the next parallel region";
     if (is_collective(report, finding))
         return "Ranks wait for others in a collective operation";
+    if (finding->is_between)
+        return "One thread works alone between parallel regions of OpenMP";
     if (finding->in_vain > 0)
         return "Threads are woken for nothing, and wait again";
     if (finding->is_ordered)
@@ -659,6 +661,9 @@ const char *const *finding__tries(const struct report *report, const struct find
     static const char *const of_collective[TRIES_MOST] = {
         "divide the late rank's work among the others",
         "fewer of these operations, or nonblocking ones with work before they are waited for"};
+    static const char *const of_between[TRIES_MOST] = {
+        "make a parallel region of it, too, as far as its iterations do not need each other",
+        "let another thread do it while the regions that do not need it run (tasks, or sections)"};
     static const char *const of_next_region[TRIES_MOST] = {
         "let the other threads work between regions, too", "fewer and larger regions"};
     static const char *const of_stage[TRIES_MOST] = {
@@ -690,6 +695,8 @@ const char *const *finding__tries(const struct report *report, const struct find
         return of_region;
     if (waits_for_regions(report, finding))
         return of_next_region;
+    if (finding->is_between)
+        return of_between;
     if (is_collective(report, finding))
         return of_collective;
     if (finding->is_gil)
