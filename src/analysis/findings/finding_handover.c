@@ -86,6 +86,25 @@ static bool is_same_thread_in(const struct finder *finder, const struct profile_
            meet_on_thread(twin_of(finder, left), twin_of(finder, right));
 }
 
+/* Whether one thread alone waits there, as often as it was ended by the one that waits at other. */
+static bool is_ended_by_thread_of(const struct profile_class *class,
+                                  const struct profile_class *other)
+{
+    if (class->threads.count != 1 || other->threads.count != 1 || class->blames.count == 0)
+        return false;
+    const struct profile_blame *blame = VEC_AT(&class->blames, struct profile_blame, 0);
+    return blame->thread == VEC_AT(&other->threads, struct profile_thread_row, 0)->thread;
+}
+
+/* Two threads that wait for each other: also where the code that wakes is a library's, whose
+ * caller is not known. */
+static bool wake_each_other(const struct finder *finder, const struct profile_class *left,
+                            const struct profile_class *right)
+{
+    return is_lockstep(finder, left, right) && is_ended_by_thread_of(left, right) &&
+           is_ended_by_thread_of(right, left);
+}
+
 /* The two ends of what is made of futexes, as std::counting_semaphore is: other threads wait at
  * each, and those of the other end wake them. */
 static bool answer_by_futex(const struct finder *finder, const struct profile_class *left,
@@ -95,7 +114,7 @@ static bool answer_by_futex(const struct finder *finder, const struct profile_cl
            count_of(finder, left) >= OFTEN && count_of(finder, right) >= OFTEN &&
            left->what.at.process == right->what.at.process &&
            left->what.object != right->what.object && !is_same_thread_in(finder, left, right) &&
-           classes__end_each_other(finder, left, right);
+           (classes__end_each_other(finder, left, right) || wake_each_other(finder, left, right));
 }
 
 static bool are_ends(const struct finder *finder, const struct profile_class *left,
