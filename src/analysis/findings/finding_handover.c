@@ -96,13 +96,13 @@ static bool is_ended_by_thread_of(const struct profile_class *class,
     return blame->thread == VEC_AT(&other->threads, struct profile_thread_row, 0)->thread;
 }
 
-/* Two threads that wait for each other: also where the code that wakes is a library's, whose
- * caller is not known. */
+/* Two threads that wait for each other, where the code that wakes is a library's, whose caller is
+ * not known. */
 static bool wake_each_other(const struct finder *finder, const struct profile_class *left,
                             const struct profile_class *right)
 {
-    return is_lockstep(finder, left, right) && is_ended_by_thread_of(left, right) &&
-           is_ended_by_thread_of(right, left);
+    return !ender(finder, left) && !ender(finder, right) && is_lockstep(finder, left, right) &&
+           is_ended_by_thread_of(left, right) && is_ended_by_thread_of(right, left);
 }
 
 /* The two ends of what is made of futexes, as std::counting_semaphore is: other threads wait at
