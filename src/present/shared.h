@@ -97,6 +97,9 @@ char *object__made_at(const struct report *report, uint32_t process, uint64_t si
  * it has no object. free() it. */
 char *class__object_known_as(const struct report *report, const struct class_definition *class);
 /* "0x4a0040 queue.lock, declared in /src/queue.c:12": of a class that has an object. free() it. */
+/* Its function; what a compiler of LLVM made of a construct of OpenMP, by whose it is, which the
+ * program's own name for it does not tell: "relax.omp_outlined." for ".omp_outlined.". */
+const char *class__function(const struct report *report, const struct class_definition *class);
 char *class__object_text(const struct report *report, const struct class_definition *class);
 /* struct frame, innermost first. vec__free it; names without a symbol are in *texts (char *, to be
  * freed by texts__free). */

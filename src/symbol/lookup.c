@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "symbol/name.h"
+#include "symbol/outlined.h"
 #include "symbol/package.h"
 #include "symbol/pointed.h"
 #include "symbol/source.h"
@@ -36,6 +37,29 @@ static size_t frames_of(struct image *image, uint64_t address,
     return source ? source__frames(source, address, frames, INLINED_MAX) : 0;
 }
 
+/* Of a function that a compiler made of a construct of OpenMP, by whose it is. */
+static char *name_of_outlined(const struct address_place *place, const char *name)
+{
+    uint64_t start = image__symbol_start(place->image, place->address);
+    struct source *source = image__source(place->image);
+    const char *found = source ? source__user_function(source, place->address) : NULL;
+    char *user = found ? symbol_name__demangle(found) : NULL;
+    char *label = label_of(place, start + place->module->bias);
+    char *text = outlined__name(name, user, label);
+    free(label);
+    free(user);
+    return text;
+}
+
+static char *name_of(const struct address_place *place, uint64_t address, const char *name)
+{
+    if (!name)
+        return label_of(place, address);
+    if (place->image && outlined__is_nameless(name))
+        return name_of_outlined(place, name);
+    return symbol_name__demangle(name);
+}
+
 /* The function that is not inlined is called as the symbol table calls it. */
 static void name_frames(const struct address_place *place, uint64_t address, uint64_t asked,
                         const struct source_frame *frames, struct symbol *chain, size_t count)
@@ -48,7 +72,7 @@ static void name_frames(const struct address_place *place, uint64_t address, uin
     for (size_t i = 0; i < count; i++) {
         const char *name = i + 1 == count && symbol ? symbol : frames[i].name;
         chain[i] = (struct symbol){
-            .function = name ? symbol_name__demangle(name) : label_of(place, address),
+            .function = name_of(place, address, name),
             .module = place->image ? place->image->path : "",
             .file = frames[i].file,
             .line = frames[i].line,

@@ -3,11 +3,13 @@
 #include "base/memory.h"
 #include "base/vec.h"
 #include "symbol/interval.h"
+#include "symbol/outlined.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A compilation unit. With split DWARF the lines are in the skeleton, the functions elsewhere. */
 struct unit {
@@ -16,6 +18,15 @@ struct unit {
     bool is_read;
     struct vec functions; /* Dwarf_Die */
     struct vec ranges;    /* struct address_interval: values are indices into functions */
+    bool has_extents;
+    struct vec extents; /* struct extent: of all that are written in it */
+};
+
+/* The lines of a function. */
+struct extent {
+    Dwarf_Die die;
+    const char *file;
+    int first, last; /* last 0: it has no code of its own */
 };
 
 struct source {
@@ -50,7 +61,8 @@ struct source *source__open(Dwfl_Module *module)
         struct unit unit = {.lines = die,
                             .functions_die = type == DW_UT_skeleton ? sub : die,
                             .functions = VEC_OF(Dwarf_Die),
-                            .ranges = INTERVALS};
+                            .ranges = INTERVALS,
+                            .extents = VEC_OF(struct extent)};
         vec__push(&source->units, &unit);
     }
     intervals__sort(&source->ranges);
@@ -64,6 +76,7 @@ void source__free(struct source *source)
     VEC_EACH (unit, &source->units, struct unit) {
         vec__free(&unit->functions);
         vec__free(&unit->ranges);
+        vec__free(&unit->extents);
     }
     vec__free(&source->units);
     vec__free(&source->ranges);
@@ -246,4 +259,111 @@ size_t source__scopes(struct source *source, uint64_t address, Dwarf_Die *scopes
     while (count < max && descend(&die, *pc))
         scopes[count++] = die;
     return count;
+}
+
+/* ---- functions that were made of a part of another one --------------------------------------- */
+
+static bool is_user_function(Dwarf_Die *die)
+{
+    const char *name = dwarf_tag(die) == DW_TAG_subprogram ? name_of(die) : NULL;
+    return name && !dwarf_hasattr_integrate(die, DW_AT_artificial) && !outlined__is_nameless(name);
+}
+
+/* The unit's own file is number 0 with DWARF 5, for which dwarf_decl_file knows none. */
+static const char *file_of(struct unit *unit, Dwarf_Die *die)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word number;
+    Dwarf_Files *files;
+    size_t count;
+    if (!dwarf_attr_integrate(die, DW_AT_decl_file, &attribute) ||
+        dwarf_formudata(&attribute, &number) != 0 ||
+        dwarf_getsrcfiles(&unit->functions_die, &files, &count) != 0 || number >= count)
+        return NULL;
+    return dwarf_filesrc(files, number, NULL, NULL);
+}
+
+/* Those that are inlined wherever they are called, too. */
+static void add_extents(struct unit *unit, Dwarf_Die *parent, unsigned depth)
+{
+    Dwarf_Die die;
+    if (depth > DEPTH_MAX || !dwarf_haschildren(parent) || dwarf_child(parent, &die) != 0)
+        return;
+    do {
+        struct extent extent = {.die = die};
+        if (is_user_function(&die) && !dwarf_hasattr(&die, DW_AT_declaration) &&
+            (extent.file = file_of(unit, &die)) && dwarf_decl_line(&die, &extent.first) == 0)
+            vec__push(&unit->extents, &extent);
+        if (may_hold_functions(dwarf_tag(&die)))
+            add_extents(unit, &die, depth + 1);
+    } while (dwarf_siblingof(&die, &die) == 0);
+}
+
+static int by_die(const void *a, const void *b)
+{
+    const struct extent *left = a, *right = b;
+    return ORDER((uintptr_t)left->die.addr, (uintptr_t)right->die.addr);
+}
+
+static void extend(struct unit *unit, const Dwarf_Die *function, const char *file, int line)
+{
+    struct extent asked = {.die = *function};
+    struct extent *extent =
+        bsearch(&asked, unit->extents.items, unit->extents.count, sizeof asked, by_die);
+    if (extent && line > extent->last && strcmp(extent->file, file) == 0)
+        extent->last = line;
+}
+
+static void find_last_lines(struct unit *unit)
+{
+    Dwarf_Lines *lines;
+    size_t count = 0;
+    if (!unit->extents.count || dwarf_getsrclines(&unit->lines, &lines, &count) != 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        Dwarf_Line *row = dwarf_onesrcline(lines, i);
+        Dwarf_Addr address;
+        int line = 0;
+        const char *file = dwarf_linesrc(row, NULL, NULL);
+        const struct address_interval *range =
+            dwarf_lineaddr(row, &address) == 0 ? intervals__find(&unit->ranges, address) : NULL;
+        if (range && file && dwarf_lineno(row, &line) == 0)
+            extend(unit, VEC_AT(&unit->functions, Dwarf_Die, range->value), file, line);
+    }
+}
+
+/* The innermost that has the line; where none has, the last that begins before it: what is inlined
+ * everywhere has no code that tells its end. */
+static struct extent *extent_at(struct unit *unit, const char *file, int line)
+{
+    struct extent *found = NULL, *before = NULL;
+    VEC_EACH (extent, &unit->extents, struct extent) {
+        if (extent->first > line || strcmp(extent->file, file) != 0)
+            continue;
+        if (!before || extent->first >= before->first)
+            before = extent;
+        if (extent->last >= line && (!found || extent->first >= found->first))
+            found = extent;
+    }
+    return found ? found : before;
+}
+
+const char *source__user_function(struct source *source, uint64_t address)
+{
+    address -= source->bias;
+    struct unit *unit = unit_at(source, address);
+    const struct address_interval *range = unit ? intervals__find(&unit->ranges, address) : NULL;
+    Dwarf_Line *begin = range ? dwarf_getsrc_die(&unit->lines, range->start) : NULL;
+    const char *file = begin ? dwarf_linesrc(begin, NULL, NULL) : NULL;
+    int line = 0;
+    if (!file || dwarf_lineno(begin, &line) != 0)
+        return NULL;
+    if (!unit->has_extents) {
+        unit->has_extents = true;
+        add_extents(unit, &unit->functions_die, 0);
+        vec__sort(&unit->extents, by_die);
+        find_last_lines(unit);
+    }
+    struct extent *extent = extent_at(unit, file, line);
+    return extent ? name_of(&extent->die) : NULL;
 }

@@ -30,6 +30,11 @@ struct source_frame {
 size_t source__frames(struct source *source, uint64_t address, struct source_frame *frames,
                       size_t max);
 
+/* The function that a compiler made the one at address of a part of, which is at its lines: its
+ * linkage name where there is one; NULL: not known. Functions that have no name of the user's
+ * (outlined.h) are passed over. The first time in a unit it costs a walk through all its lines. */
+const char *source__user_function(struct source *source, uint64_t address);
+
 /* Fills at most max DIEs of the function at address, of what is inlined there and of the blocks
  * that hold it, outermost first, and returns how many there are. pc: the address as the DWARF has
  * it. */

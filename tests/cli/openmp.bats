@@ -532,3 +532,81 @@ END
     expect_status 0
     grep -q 'No parallel region' <<<"$output"
 }
+
+# Compilers of LLVM up to 16 do not tell in the name of a region's body, or of a task, whose it is.
+make_parts() { # OPTION…
+    cat >parts.cc <<'END'
+#include <cstdio>
+static volatile double sink[1024];
+static void work(int thread, long n)
+{
+    for (long i = 0; i < n; i++)
+        sink[64 * thread] += i * 0.5;
+}
+struct solver {
+    void step(int n);
+};
+template <class F> static inline void each(int n, F f)
+{
+#pragma omp parallel for schedule(dynamic) num_threads(2)
+    for (int i = 0; i < n; i++)
+        f(i);
+}
+void solver::step(int n)
+{
+    auto one = [](int i) { work(i % 2, 1000000); };
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    for (int i = 0; i < n; i++) {
+#pragma omp task firstprivate(i)
+        {
+            work(2, 100000);
+#pragma omp critical(sum)
+            one(i);
+        }
+    }
+}
+int main()
+{
+    solver own;
+    for (int i = 0; i < 4; i++)
+        own.step(20);
+    each(40, [](int i) { work(i % 2, 1000000); });
+    puts("done");
+    return 0;
+}
+END
+    clang++ -fopenmp "$@" parts.cc -o parts 2>compiler.err || skip "no clang++ with an OpenMP library"
+    "$HEURT" record --quiet --no-choice -o t ./parts >out
+}
+
+# What screens show of them.
+parts_screens() {
+    local screen
+    for screen in report openmp locks 'report --classes' 'report 1' structure whatif; do
+        "$HEURT" $screen -i t
+    done >screens
+}
+
+@test "what compilers make of constructs goes by the user's function" {
+    local option
+    for option in -O0 -O2; do
+        make_parts $option -g
+        is regions "$("$HEURT" tables -i t --format csv openmp_regions:line,function | tail -n +2 | tr -d '"' |
+            sed 's/[(<].*//; s/,void /,/' | sort | paste -sd ' ')" "13,each 20,solver::step"
+        is tasks "$("$HEURT" tables -i t --format csv openmp_tasks:line,function | tail -n +2)" "23,solver::step(int)"
+        is "who waits" "$("$HEURT" tables -i t --format csv classes:caller,object_name | grep 'critical(sum)' |
+            sed 's/^"*\([a-z:]*\).*/\1/' | sort -u)" solver::step
+        parts_screens
+        grep -q 'critical(sum)' screens
+        ! grep 'omp_outlined\|omp_task_entry' screens
+    done
+}
+
+@test "without debug information they go by where they begin" {
+    make_parts -O2
+    parts_screens
+    ! grep 'omp_outlined\|omp_task_entry' screens
+    "$HEURT" openmp -i t --json >openmp.json
+    grep -q '"parallel region \[parts+0x[0-9a-f]*\]"' openmp.json
+}

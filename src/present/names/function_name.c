@@ -17,12 +17,13 @@ static void replace_all(char *text, const char *from, const char *to)
     }
 }
 
-/* GCC's marks of copies: f.constprop.0, f.isra.0.part.1, f.cold; of what it makes of OpenMP's
- * constructs: f._omp_fn.0; demangled: f(int) [clone .part.0]
+/* Marks of copies: f.constprop.0, f.isra.0.part.1, f.cold; of what compilers make of OpenMP's
+ * constructs: f._omp_fn.0, f.omp_outlined; demangled: f(int) [clone .part.0]
  */
 static void cut_copies(char *text)
 {
-    static const char *const marks[] = {".constprop.", ".isra.", ".part.", ".cold", "._omp_fn."};
+    static const char *const marks[] = {".constprop.", ".isra.", ".part.", ".cold",
+                                        "._omp_fn.",   ".omp_",  ".omp."};
     char *clone = strstr(text, " [clone .");
     if (clone && clone > text)
         *clone = 0;

@@ -72,14 +72,29 @@ static struct place place_of_call(const struct report *report, const struct clas
 
 /* At a function's first address another one may already be inlined: look for its own name, else
  * the outermost. */
-static struct place place_of_function(const struct report *report,
-                                      const struct class_definition *class)
+static const struct symbol *symbol_of_function(const struct report *report,
+                                               const struct class_definition *class)
 {
-    struct place place = {class->at.function, NULL, class->at.file, class->at.line};
     const struct symbol *symbol =
         symbols__get(report->symbols, class->at.process, class->at.address);
     while (symbol && symbol->inlined_by && strcmp(symbol->function, class->at.function) != 0)
         symbol = symbol->inlined_by;
+    return symbol;
+}
+
+const char *class__function(const struct report *report, const struct class_definition *class)
+{
+    const char *function = class->at.function;
+    bool is_made = !class__is_hooked(class) && function && strncmp(function, ".omp", 4) == 0;
+    const struct symbol *symbol = is_made ? symbol_of_function(report, class) : NULL;
+    return symbol ? symbol->function : function;
+}
+
+static struct place place_of_function(const struct report *report,
+                                      const struct class_definition *class)
+{
+    struct place place = {class__function(report, class), NULL, class->at.file, class->at.line};
+    const struct symbol *symbol = symbol_of_function(report, class);
     const struct trace_module *module =
         process__module_of(report__process(report, class->at.process), class->at.address);
     if (symbol && !place.file) {

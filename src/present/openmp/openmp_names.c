@@ -10,7 +10,7 @@
 /* Bytes of the user's function in the name of one that was made of a construct in it. */
 static size_t user_part(const char *function)
 {
-    static const char *const marks[] = {"._omp_fn.", ".omp_outlined", ".omp_task_entry."};
+    static const char *const marks[] = {" [clone ._omp_fn.", " [clone .omp_", "._omp_fn.", ".omp_"};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         const char *mark = strstr(function, marks[i]);
         if (mark)

@@ -19,9 +19,10 @@ static void put_title(const struct report *report, const struct profile_class *c
     char unknown[32];
     struct place place = place__of_class(report, &class->what, unknown);
     bool hooked = class__is_hooked(&class->what) && class->what.at.site;
-    char *text = hooked ? memory__format("class %zu: %s called by %s", rank,
-                                         class->what.at.function, place.function)
-                        : memory__format("class %zu: %s", rank, class->what.at.function);
+    char *text = hooked
+                     ? memory__format("class %zu: %s called by %s", rank, class->what.at.function,
+                                      place.function)
+                     : memory__format("class %zu: %s", rank, class__function(report, &class->what));
     char *clean = text__for_screen(text);
     ink__put(style, out, INK_BOLD, clean);
     fputc('\n', out);

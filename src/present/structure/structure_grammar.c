@@ -46,7 +46,7 @@ static char *place_name(const struct grammar_report *shown, const struct grammar
 {
     char unknown[32];
     const struct class_definition *class = place_of(shown, item);
-    char *name = function__short(class->at.function);
+    char *name = function__short(class__function(shown->report, class));
     if (!class__is_hooked(class))
         return name;
     struct place place = place__of_class(shown->report, class, unknown);

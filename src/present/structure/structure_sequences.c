@@ -81,9 +81,9 @@ static char *shape_text(const struct structure_report *shown, uint32_t number,
     const struct shapes *shapes = shown->structure->shapes;
     const struct shape *shape = shapes__get(shapes, number);
     if (shape->kind == SHAPE_OCCURRENCE)
-        return function__short(
-            VEC_AT(&shown->structure->places, struct structure_place, shape->symbol)
-                ->what.at.function);
+        return function__short(class__function(
+            shown->report,
+            &VEC_AT(&shown->structure->places, struct structure_place, shape->symbol)->what));
     struct listing listing = start_listing(shown, style);
     for (uint32_t i = 0; i < shape->item_count && listing.names <= NAMES_AT_MOST; i++)
         add_name(&listing, shape_text(shown, shapes__items(shapes, number)[i].shape, style));

@@ -80,8 +80,9 @@ static size_t folded_names(const struct structure_report *shown, const struct ou
     size_t count = 0;
     for (uint32_t i = 0; i < row->folded_count && count < NAMED_AT_MOST; i++) {
         uint32_t place = *VEC_AT(&shown->outline->folded, uint32_t, row->first_folded + i);
-        char *name = function__short(
-            VEC_AT(&shown->structure->places, struct structure_place, place)->what.at.function);
+        char *name = function__short(class__function(
+            shown->report,
+            &VEC_AT(&shown->structure->places, struct structure_place, place)->what));
         if (is_among(name, names, count))
             free(name);
         else
@@ -121,7 +122,7 @@ static char *name_text(const struct structure_report *shown, const struct outlin
         free(iterations);
         return text;
     }
-    return function__short(place_of(shown, row)->at.function);
+    return function__short(class__function(shown->report, place_of(shown, row)));
 }
 
 /* What is to be said behind the name. free() it. */
