@@ -1,8 +1,8 @@
 /* openmp_known.c: regions, loops, chunks, tasks and the like of OpenMP, a known number of each, by
  * the name of what is done: counts, balance (one thread has three times the work of the other),
  * serial (half of the time no region), critical, sinks (iterations that wait), tasks, stages (two
- * tasks at a time, one of them longer, which are waited for), nested,
- * cancel.
+ * tasks at a time, one of them longer, which are waited for), halves (tasks that wait for the two
+ * that they make), nested, cancel.
  *
  * Work is CPU time of the thread that does it, so that what others have of the machine matters
  * little. */
@@ -229,6 +229,30 @@ static void do_stages(void)
     known__number("tasks", 2 * STAGES);
 }
 
+static long halves_made(uint64_t us)
+{
+    long first = 0, second = 0;
+    work(us);
+    if (us < 1000)
+        return 0;
+#pragma omp task shared(first)
+    first = halves_made(us * 3 / 5);
+#pragma omp task shared(second)
+    second = halves_made(us / 5);
+#pragma omp taskwait
+    return first + second + 2;
+}
+
+static void do_halves(void)
+{
+    long made = 0;
+    for (int i = 0; i < 4; i++)
+#pragma omp parallel num_threads(THREADS) reduction(+ : made)
+#pragma omp single
+        made += halves_made(20000);
+    known__number("tasks", (uint64_t)made);
+}
+
 static void do_nested(void)
 {
     long bodies = 0;
@@ -267,7 +291,8 @@ int main(int argc, char **argv)
         void (*run)(void);
     } parts[] = {{"counts", count_all},     {"balance", do_balance}, {"serial", do_serial},
                  {"critical", do_critical}, {"sinks", do_sinks},     {"tasks", do_tasks},
-                 {"stages", do_stages},     {"nested", do_nested},   {"cancel", do_cancel}};
+                 {"stages", do_stages},     {"halves", do_halves},   {"nested", do_nested},
+                 {"cancel", do_cancel}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (argc < 2 || strcmp(argv[1], parts[i].name) == 0)
             parts[i].run();

@@ -93,7 +93,7 @@ static void set_gain(const struct finder *finder, struct finding *finding)
         finding__set_about(finding, hint->gain);
     else if (saved_ns < wall_ns)
         finding->wall_gain[1] = (double)wall_ns / (double)(wall_ns - saved_ns);
-    finding->is_assumed = !hint;
+    finding->is_assumed = !hint || hint->kind == HINT_NO_TASKWAIT;
 }
 
 static void add_told_tasks(struct finder *finder)

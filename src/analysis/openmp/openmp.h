@@ -118,6 +118,8 @@ enum openmp_hint_kind {
     HINT_LARGER_TASKS,  /* n as one: they take figure ns */
     HINT_FEWER_WAITS, /* for tasks made there, n of which are made for one; for figure of their time
                          threads have none to run */
+    HINT_NO_TASKWAIT, /* in tasks made there: for figure of their time threads wait in one for its
+                         own */
     HINT_JOIN_REGIONS,    /* several as one: one takes figure ns */
     HINT_REDUCTION,       /* atomic or reduction: the section takes figure ns */
     HINT_SHORTER_SECTION, /* less in it: likewise */

@@ -303,16 +303,16 @@ static void look_at_task_size(struct hint_search *self, const struct parallel_re
         add(self, hint);
 }
 
-/* One thread makes few tasks at a time and waits for them: who has done one finds no other. Where
- * tasks wait for tasks, threads do others meanwhile. */
+/* One thread makes few tasks at a time and waits for them: who has done one finds no other. Or
+ * tasks wait for those that they made: libgomp's threads do no others meanwhile. */
 static void look_at_task_waits(struct hint_search *self, const struct parallel_region *region)
 {
-    struct openmp_hint hint = of_region(region, HINT_FEWER_WAITS);
+    bool is_nested = region->waiting > region->count;
+    struct openmp_hint hint = of_region(region, is_nested ? HINT_NO_TASKWAIT : HINT_FEWER_WAITS);
     const struct task_construct *construct = self->use->constructs.items;
     uint64_t waits = region->counts.taskwaits, tasks = region->counts.tasks;
-    uint64_t idle_ns = region->times.task_ns + region->times.barrier_ns;
-    if (waits < 2 * region->count || region->waiting > region->count ||
-        tasks >= 4 * waits * region->threads ||
+    uint64_t idle_ns = region->times.task_ns + (is_nested ? 0 : region->times.barrier_ns);
+    if (waits < 2 * region->count || tasks >= 4 * waits * region->threads ||
         (double)idle_ns < IDLE_LEAST * (double)region->capacity_ns)
         return;
     hint.site = construct->site;

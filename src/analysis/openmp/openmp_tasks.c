@@ -159,7 +159,8 @@ uint64_t openmp_use__saved_by_tasks(const struct openmp_use *use)
 const struct openmp_hint *openmp_use__task_hint(const struct openmp_use *use)
 {
     VEC_EACH (hint, &use->hints, const struct openmp_hint)
-        if (hint->kind == HINT_LARGER_TASKS || hint->kind == HINT_FEWER_WAITS)
+        if (hint->kind == HINT_LARGER_TASKS || hint->kind == HINT_FEWER_WAITS ||
+            hint->kind == HINT_NO_TASKWAIT)
             return hint;
     return NULL;
 }

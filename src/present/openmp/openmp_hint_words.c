@@ -22,6 +22,7 @@ const char *openmp_hint__name(unsigned kind)
                                         [HINT_LARGER_CHUNKS] = "larger chunks",
                                         [HINT_LARGER_TASKS] = "larger tasks",
                                         [HINT_FEWER_WAITS] = "fewer waits for tasks",
+                                        [HINT_NO_TASKWAIT] = "no taskwait",
                                         [HINT_JOIN_REGIONS] = "join regions",
                                         [HINT_REDUCTION] = "reduction",
                                         [HINT_SHORTER_SECTION] = "shorter section",
@@ -122,6 +123,11 @@ static char *words_of(const struct openmp_report *shown, const struct openmp_hin
                               " at a time, and threads have none to "
                               "run for %s of their time",
                               place, hint->n, share__format(hint->figure, share));
+    case HINT_NO_TASKWAIT:
+        return memory__format("no taskwait behind tasks made at %s: does the task that waits need "
+                              "what they made? Else it may end before them; else depend(). Threads "
+                              "wait in one for its own for %s of their time",
+                              place, share__format(hint->figure, share));
     case HINT_JOIN_REGIONS:
         return memory__format("one parallel region around several: that of %s takes %s", place,
                               time);

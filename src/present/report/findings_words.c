@@ -247,6 +247,8 @@ static const char *doing_of_tasks(const struct report *report)
     const struct openmp_hint *hint = report->openmp ? openmp_use__task_hint(report->openmp) : NULL;
     if (hint && hint->kind == HINT_LARGER_TASKS)
         return "Tasks of OpenMP are small for what making them and waiting for them takes";
+    if (hint && hint->kind == HINT_NO_TASKWAIT)
+        return "Tasks wait for tasks that they made, and their threads run no others meanwhile";
     if (hint)
         return "Threads have no task to run while others do the last ones that are waited for";
     return report->openmp && report->openmp->constructs.count ? "Threads have no task to run"

@@ -4,8 +4,13 @@ heurt openmp says with what they print: counts, which must be equal, and shares,
 
 With --gain it compares the gain of the first hint with what the fixed twin gains without heurt: by the work
 of the busiest thread up to each barrier, which both print and which a busy machine does not change; of those
-of which the gain is no work (they are judged only by name), by the fastest run. Exit status: 0 when the bars are met, else 1."""
+of which the gain is no work (they are judged only by name), by the fastest run.
+
+Of several compilers it tells how far what is said of their programs is from what is said of the first one's,
+in points, and whether the same region and the same hint come first. --runtime NAME=DIR: that compiler's libomp,
+where it is not installed, DIR/libomp.so.5, with its headers. Exit status: 0 when the bars are met, else 1."""
 import argparse
+import glob
 import json
 import os
 import statistics
@@ -21,9 +26,8 @@ PARTS = ["skew", "triangle", "coarse", "few", "phases", "loops", "one_heavy", "e
          "cancelled"]
 GAINS = ["skew", "triangle", "coarse", "few", "phases", "loops", "sections", "one_heavy", "explicit_barrier"]
 BY_WALL = ["tiny_tasks", "critical_sum", "critical", "short_regions"]  # what they gain is no work: a busy machine tells nothing of them
-COMPILERS = {"gcc": ["gcc"], "clang": ["clang"]}
 EVERY = ["critical_sum", "lock_storm"]  # else so many locks are sampled, and their number is an estimate
-POINTS_MOST, MEDIAN_MOST, WORST_MOST = 3.0, 0.1, 0.25
+POINTS_MOST, ALIKE_MOST, MEDIAN_MOST, WORST_MOST = 3.0, 5.0, 0.1, 0.25
 # What a compiler's runtime is not seen doing.
 NOT_TOLD = {"clang": {"sections"}}
 
@@ -33,6 +37,7 @@ def arguments():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", default="2,4")
     parser.add_argument("--compilers", default="gcc,clang")
+    parser.add_argument("--runtime", action="append", default=[], metavar="NAME=DIR")
     parser.add_argument("--gain", action="store_true")
     parser.add_argument("--runs", type=int, default=5, help="with --gain: of each, alternately")
     parser.add_argument("--build", default=os.path.join(tempfile.gettempdir(), "heurt-truth-openmp"))
@@ -41,11 +46,22 @@ def arguments():
     return parser.parse_args()
 
 
-def compile_with(compiler, build):
+def runtime_of(options, compiler):
+    """Arguments for the compiler's own runtime."""
+    for name, folder in (given.split("=", 1) for given in options.runtime):
+        if name == compiler:
+            headers = glob.glob(os.path.join(folder, "clang", "*", "include"))
+            return [f"-L{folder}", f"-Wl,-rpath,{folder}"] + [f"-I{header}" for header in headers]
+    return []
+
+
+def compile_with(options, compiler):
+    build = options.build
     binary = os.path.join(build, compiler)
     source = os.path.join(HERE, "causes.c")
     if not os.path.exists(binary) or os.path.getmtime(binary) < os.path.getmtime(source):
-        subprocess.run([compiler, "-O2", "-g", "-fopenmp", "-o", binary, source], check=True)
+        subprocess.run([compiler, "-O2", "-g", "-fopenmp", "-o", binary, source] + runtime_of(options, compiler),
+                       check=True)
     return binary
 
 
@@ -129,7 +145,7 @@ class Bar:
                 parts.append(f"{key} {100 * share:.1f} ({off:+.1f})")
                 if abs(off) > POINTS_MOST:
                     self.missed.append(f"{name}: {key}")
-            elif key in COUNTS and key not in NOT_TOLD.get(compiler, ()):
+            elif key in COUNTS and key not in NOT_TOLD.get(compiler.split("-")[0], ()):
                 count = COUNTS[key](said)
                 if count != value:
                     self.missed.append(f"{name}: {key}")
@@ -140,24 +156,66 @@ class Bar:
         print(f"{name:34} {'ok    ' if len(self.missed) == before else 'WRONG '} {'; '.join(parts)}", flush=True)
 
 
+def first(rows, column):
+    return rows[0][column] if rows else None
+
+
+def place_of(said):
+    """The function of the first region, as the user calls it."""
+    place = said["regions"][0]["place"] if said["regions"] else {}
+    return str(place.get("function")).split(".")[0]
+
+
+class Likeness:
+    """How alike what is said of several compilers' programs is, where these do alike: runtimes deal out
+    chunks and tasks, and take locks, each in its way, and the programs' own figures tell that."""
+
+    def __init__(self):
+        self.of_first, self.apart, self.regions, self.hints = {}, {}, {}, {}
+
+    def add(self, part, compiler, said, known):
+        shares = {key: (100 * SHARES[key](said), value / 10) for key, value in known.items() if key in SHARES}
+        told = shares, place_of(said), first(said.get("hints", []), "kind")
+        before = self.of_first.setdefault(part, told)
+        if before is told:
+            return
+        for key, (share, true) in shares.items():
+            off, apart = (abs(now - then) for now, then in zip((share, true), before[0].get(key, (share, true))))
+            self.apart.setdefault(compiler, []).append((off, f"{part}: {key}", apart > ALIKE_MOST))
+        self.regions.setdefault(compiler, []).append(before[1] == told[1])
+        self.hints.setdefault(compiler, []).append((before[2] == told[2], f"{part}: {before[2]} / {told[2]}"))
+
+    def tell(self):
+        for compiler, apart in self.apart.items():
+            alike = sorted(((off, name) for off, name, is_true in apart if not is_true), reverse=True)
+            hints = self.hints[compiler]
+            print(f"{compiler}: {sum(off <= ALIKE_MOST for off, _ in alike)} of {len(alike)} shares within "
+                  f"{ALIKE_MOST:.0f} points, most {alike[0][0]:.1f} ({alike[0][1]}), and "
+                  f"{len(apart) - len(alike)} differ in the programs; the same region first in "
+                  f"{sum(self.regions[compiler])} of {len(hints)}, the same hint in {sum(same for same, _ in hints)}"
+                  f"{''.join('; ' + words for same, words in hints if not same)}")
+
+
 def wanted(options, part):
     return not options.only or part in options.only
 
 
 def judge_figures(options, scratch):
-    bar = Bar()
+    bar, likeness = Bar(), Likeness()
     for compiler in options.compilers.split(","):
-        binary = compile_with(compiler, options.build)
+        binary = compile_with(options, compiler)
         for threads in options.threads.split(","):
             for part in PARTS:
                 if wanted(options, part):
                     known, said = record(options.heurt, [binary, part, "--threads", threads], scratch)
                     bar.judge(f"{part} {compiler} {threads} threads", compiler, known, said)
+                    likeness.add(f"{part}, {threads}", compiler, said, known)
     if wanted(options, "fortran"):
         binary = compile_fortran(options.build)
         for threads in options.threads.split(","):
             known, said = record(options.heurt, [binary, "loops", "--threads", threads], scratch)
             bar.judge(f"fortran {threads} threads", "gcc", known, said)
+    likeness.tell()
     print(f"{bar.good} of {bar.programs} right; worst share {bar.worst:.1f} points off"
           f"{'; missed: ' + ', '.join(bar.missed) if bar.missed else ''}")
     return not bar.missed
@@ -172,7 +230,7 @@ def seconds(command, by_wall):
 
 
 def judge_gains(options, scratch):
-    binary = compile_with(options.compilers.split(",")[0], options.build)
+    binary = compile_with(options, options.compilers.split(",")[0])
     errors = []
     for part in GAINS + BY_WALL:
         if part not in (options.only or GAINS):
