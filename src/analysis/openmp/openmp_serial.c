@@ -61,6 +61,8 @@ static void add_sample(struct serial_functions *functions, const struct run *run
     const struct symbol *symbol =
         run->symbols ? symbols__get(run->symbols, process, sample->instruction) : NULL;
     symbol = function_of(functions, symbol);
+    if (symbol && symbol__is_of_runtime(symbol)) /* what recording costs */
+        return;
     const void *key = symbol ? (const void *)symbol->function : &part.address;
     size_t bytes = symbol ? strlen(symbol->function) : sizeof part.address;
     uint64_t at = map__put(&functions->map, key, bytes, functions->parts.count);

@@ -51,10 +51,16 @@ static char *lock_name(const struct report *report, const struct openmp_hint *hi
     return name ? memory__text(name) : memory__format("0x%" PRIx64, hint->lock);
 }
 
+/* Of a factor: 1.05 is not told as 1.0. */
+static int digits_of(double factor)
+{
+    return factor < 1.1 ? 2 : 1;
+}
+
 static char *schedule_words(const struct openmp_hint *hint, const char *place)
 {
     char factor[24];
-    snprintf(factor, sizeof factor, "%.1f", hint->figure);
+    snprintf(factor, sizeof factor, "%.*f", digits_of(hint->figure), hint->figure);
     if (hint->kind == HINT_GUIDED)
         return memory__format("schedule(guided) for the loop at %s: its busiest thread has %s× the "
                               "work of the average one",
@@ -100,8 +106,8 @@ static char *words_of(const struct openmp_report *shown, const struct openmp_hin
     case HINT_EVEN:
         return memory__format(
             "divide the work that ends at %s evenly (a loop: schedule(dynamic) or "
-            "(guided)): the busiest thread has %.1f× that of the average one",
-            place, hint->figure);
+            "(guided)): the busiest thread has %.*f× that of the average one",
+            place, digits_of(hint->figure), hint->figure);
     case HINT_COLLAPSE:
         return memory__format("collapse(2) for the loop at %s, if the next loop in it may run in "
                               "any order, too: %.0f iterations are few for %" PRIu32 " threads",
