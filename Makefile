@@ -192,6 +192,9 @@ bench-structure: bench-prepare ## how fast loops and sequences are found in 10^8
 bench-causes: bench-prepare ## injected causes beside those that heurt finds
 	@$(BUILD)/tests/bench/bench-causes
 
+bench-truth-mpi: ## likewise of programs of ranks of MPI, 4 ranks that wait for their work (ONLY='farm order')
+	@tests/truth/mpi/judge_mpi.py --device $(BUILD)/src/cmd/heurt $(ONLY)
+
 bench-truth: ## what heurt says of programs whose fault is known, and of their fixed twins (PROGRAMS='lru_cache tree')
 	@ninja -C $(BUILD) product
 	@tests/truth/judge.py $(BUILD)/src/cmd/heurt $(PROGRAMS)

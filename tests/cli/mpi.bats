@@ -234,6 +234,29 @@ windows_are_known() { # MPI
     windows_are_known mpich
 }
 
+# The culprit, and what it does, on the first screen and in JSON. Half a second is longer than what a busy
+# machine adds.
+who_is_late_is_named() { # MPI
+    needs "$1"
+    run_ranks "$1" 3 "$HEURT" record --quiet --no-choice -o t "$PROGRAMS/mpi_late_$1" 500 >out
+    "$HEURT" report -i t --width 200 >screen
+    grep -q "mpi_late_$1 500   3 ranks   took" screen || fail "$(cat screen)"
+    grep -qE "Others waited .* for rank 1, which was .* in dawdle mpi_late.c:10" screen || fail "$(cat screen)"
+    grep -q "ranks 0 and 2 wait for rank 1, which is in dawdle mpi_late.c:10 meanwhile" screen || fail "$(cat screen)"
+    "$HEURT" report -i t --json >report.json
+    is by "$("$JSON_GET" report.json 'findings[0].by.function')" dawdle
+    is doing "$("$HEURT" tables -i t --format csv mpi_ranks:rank,did | tail -n +2 | tr '\n' ' ')" \
+        "0, 1,dawdle mpi_late.c:10 2, "
+}
+
+@test "Open MPI: who is late is named, and what it does" {
+    who_is_late_is_named openmpi
+}
+
+@test "MPICH: who is late is named, and what it does" {
+    who_is_late_is_named mpich
+}
+
 @test "heurt around mpirun, and without heurt record" {
     needs mpich
     "$HEURT" record --quiet --no-choice -o t mpirun.mpich -n 3 "$PROGRAMS/mpi_known_mpich" >out

@@ -726,9 +726,40 @@ static void locked_memory(void **state)
     free(same_tables(scene, &size));
 }
 
+/* In a call that sleeps, made there. */
+static void sleeps(struct scene *scene, uint32_t rank, uint64_t from, uint64_t until, uint64_t site)
+{
+    PUT(scene, rank, from, HEURT_EVENT_SLEEP, HEURT_SITE(site, 0), until - from);
+    PUT(scene, rank, until, HEURT_EVENT_OFF_CPU, HEURT_OFF(until - from, HEURT_OFF_BLOCKED),
+        HEURT_BACK(0, 1), 0);
+    PUT(scene, rank, until, HEURT_EVENT_SLEEP | 1);
+}
+
+/* Rank 1 sleeps at another place, too, and for longer: that is what the others wait for. Without
+ * symbols, places are of one process each. */
+static void what_they_did(void **state)
+{
+    struct scene *scene = *state;
+    begin(scene);
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        uint64_t until = rank == 1 ? 6000 : 4000;
+        sleeps(scene, rank, 1200, 2700, 0x8000);
+        if (rank == 1)
+            sleeps(scene, rank, 4000, 6000, 0x9000);
+        collective(scene, rank, until, 6100, HEURT_CALL_BARRIER, 0);
+    }
+    end(scene);
+    assert_int_equal(rank_at(1)->delay_blocked_ns, 4000);
+    assert_int_equal(rank_at(1)->did_ns, 2000);
+    assert_int_equal(rank_at(1)->did_others_ns, 0);
+    assert_int_equal(rank_at(1)->did_site, 0x9000);
+    assert_int_equal(rank_at(0)->did_ns, 1500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_they_did, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(late_ranks, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(chains, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(delay_arrives_later, scene__setup, scene__teardown),

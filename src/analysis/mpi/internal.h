@@ -55,6 +55,11 @@ static inline bool rank_post__is_signal(const struct rank_post *post)
     return HEURT_IS_SIGNAL(post->tag);
 }
 
+/* Outside of MPI, blocked in a call there, or on a CPU: of the thread that called MPI_Init. */
+struct rank_doing {
+    uint64_t site, ns;
+};
+
 struct rank_member { /* of a communicator or window */
     uint32_t communicator, size, rank, kind;
 };
@@ -83,6 +88,7 @@ struct rank_record {
     struct vec splits;  /* struct rank_split; found afterwards */
     struct vec members; /* struct rank_member */
     struct vec offs;    /* struct rank_off, by begin: of the thread that called MPI_Init */
+    struct vec doings;  /* struct rank_doing: a site each, when all are added up */
 };
 
 void *mpi_walk__thread(const struct trace *trace, uint32_t thread);
@@ -188,6 +194,9 @@ void mpi_job__find_delays(struct mpi_job *job);
 void mpi_job__add_ranks(struct mpi_job *job);
 /* Of all processes' parts the whole, in ns, in process 0. */
 void mpi_job__gather_tables(struct mpi_job *job);
+
+/* mpi_doings.c: when process 0 has the rows of all ranks. */
+void mpi_job__find_doings(struct mpi_job *job);
 
 /* mpi_details.c: what each rank did at each place. A place is numbered by whoever asks. */
 struct mpi_details {

@@ -71,6 +71,9 @@ struct mpi_rank {
     uint64_t delay_ns, delay_work_ns, delay_no_cpu_ns, delay_blocked_ns;
     /* From the end of MPI_Init to MPI_Finalize, where they are told; of that, in MPI; waited. */
     uint64_t span_ns, span_mpi_ns, span_waited_ns;
+    /* Outside of MPI: where it was in the function that took most beyond what that took the others,
+     * so long in that function, and the others on the average; 0: not known. */
+    uint64_t did_site, did_ns, did_others_ns;
 };
 
 /* Calls at one place of the program, of all ranks. */

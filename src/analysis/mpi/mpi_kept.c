@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAGIC "heurt MPI 6\n"
+#define MAGIC "heurt MPI 7\n"
 
 #define TABLES 6u
 
 /* No padding. */
 #define ROW(numbers, words) ((numbers) * sizeof(uint32_t) + (words) * sizeof(uint64_t))
-_Static_assert(sizeof(struct mpi_rank) == ROW(4, 21 + MPI_WAITS), "");
+_Static_assert(sizeof(struct mpi_rank) == ROW(4, 24 + MPI_WAITS), "");
 _Static_assert(sizeof(struct mpi_site) == ROW(4, 7 + 2 * MPI_WAITS), "");
 _Static_assert(sizeof(struct mpi_pair) == ROW(2, 8), "");
 _Static_assert(sizeof(struct mpi_communicator) == ROW(4, 5), "");

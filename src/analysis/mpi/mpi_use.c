@@ -175,6 +175,7 @@ static struct mpi_use *mpi_use__of(struct mpi_job *job)
     mpi_job__add_ranks(job);
     mpi_job__find_delays(job);
     mpi_job__gather_tables(job);
+    mpi_job__find_doings(job);
     if (job->exchange->self == 0)
         return job->use;
     mpi_use__free(job->use);

@@ -1,5 +1,6 @@
 /* One thread's events as calls of MPI, and what these sent, awaited and came to. */
 #include "analysis/events/message_acts.h"
+#include "analysis/events/open_call.h"
 #include "analysis/events/time_off_cpu.h"
 #include "analysis/mpi/internal.h"
 #include "base/map.h"
@@ -15,6 +16,8 @@ struct mpi_part {
     struct map places;  /* site, call → index of places */
     struct map pending; /* request → kind << 32 | index in posts_of(kind) */
     bool is_in_call;
+    uint64_t open_site;  /* of the call outside of MPI that it is in; 0: none */
+    struct map blocking; /* site → index of doings, which are ticks until the walk ends */
 };
 
 enum pending_kind {
@@ -193,8 +196,21 @@ void *mpi_walk__thread(const struct trace *trace, uint32_t thread)
                                         .locks = VEC_OF(struct rank_post),
                                         .splits = VEC_OF(struct rank_split),
                                         .members = VEC_OF(struct rank_member),
-                                        .offs = VEC_OF(struct rank_off)};
+                                        .offs = VEC_OF(struct rank_off),
+                                        .doings = VEC_OF(struct rank_doing)};
     return part;
+}
+
+static void add_blocked(struct mpi_part *part, const struct off_cpu *off)
+{
+    struct vec *doings = &part->record.doings;
+    if (part->is_in_call || !part->open_site || off->runnable <= off->begin)
+        return;
+    uint64_t at =
+        map__put(&part->blocking, &part->open_site, sizeof part->open_site, doings->count);
+    if (at == doings->count)
+        vec__push(doings, &(struct rank_doing){part->open_site, 0});
+    VEC_AT(doings, struct rank_doing, at)->ns += off->runnable - off->begin;
 }
 
 void mpi_walk__event(void *self, const struct event *event)
@@ -205,9 +221,12 @@ void mpi_walk__event(void *self, const struct event *event)
         take_act(part, &act);
         return;
     }
+    part->open_site = open_call__site(event, part->open_site);
     struct off_cpu off = off_cpu__of(event);
-    if ((off.type == OFF_CPU_BLOCKED || off.type == OFF_CPU_PREEMPTED) && off.end > off.begin)
+    if ((off.type == OFF_CPU_BLOCKED || off.type == OFF_CPU_PREEMPTED) && off.end > off.begin) {
         vec__push(&part->record.offs, &(struct rank_off){off.begin, off.runnable, off.end});
+        add_blocked(part, &off);
+    }
 }
 
 /* A call that is open when the trace ends, ends then. */
@@ -215,6 +234,8 @@ void mpi_walk__end(void *self)
 {
     struct mpi_part *part = self;
     end_call(part, part->record.end);
+    VEC_EACH (doing, &part->record.doings, struct rank_doing)
+        doing->ns = trace__ns(part->trace, doing->ns);
 }
 
 struct rank_record mpi_walk__take(void *self)
@@ -228,6 +249,7 @@ struct rank_record mpi_walk__take(void *self)
     record.callers = record.calls.count > 0;
     map__free(&part->places);
     map__free(&part->pending);
+    map__free(&part->blocking);
     free(part);
     return record;
 }
@@ -244,4 +266,5 @@ void rank_record__free(struct rank_record *record)
     vec__free(&record->splits);
     vec__free(&record->members);
     vec__free(&record->offs);
+    vec__free(&record->doings);
 }

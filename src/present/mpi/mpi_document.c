@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "format/reader.h"
 #include "present/mpi/mpi_screens.h"
+#include "present/shared.h"
 #include "present/table/parts.h"
 #include "present/table/table_format.h"
 #include "present/table/table_source.h"
@@ -35,6 +36,7 @@
 struct mpi_rank_cells {
     struct mpi_rank of;
     uint32_t pid;
+    const char *did;
 };
 
 #define RANK(member, title, unit, help) \
@@ -54,6 +56,10 @@ static const struct column rank_columns[] = {
     RANK(delay_work_ns, NULL, "ns", "of that, it was at work"),
     RANK(delay_no_cpu_ns, NULL, "ns", "of that, it wanted a CPU"),
     RANK(delay_blocked_ns, NULL, "ns", "of that, it was blocked by something else"),
+    COLUMN(mpi_rank_cells, did, NULL, "",
+           "outside of MPI, where it was beyond what others were: in that function"),
+    RANK(did_ns, NULL, "ns", "so long in that function"),
+    RANK(did_others_ns, NULL, "ns", "the others on the average"),
     RANK(calls, "calls", "", "of MPI"),
     RANK(sent, "sent", "", "messages"),
     RANK(sent_bytes, NULL, "", "bytes in them"),
@@ -66,13 +72,25 @@ static const struct column rank_columns[] = {
 static const struct table ranks_table =
     TABLE(mpi_rank_cells, "mpi_ranks", "a row a rank of an MPI program", rank_columns);
 
+/* NULL: it is not known. */
+static const char *what_it_did(struct table_rows *rows, const struct report *report,
+                               const struct mpi_rank *rank)
+{
+    char unknown[32];
+    if (!rank->did_ns)
+        return NULL;
+    struct place place = place__of_site(report, rank->process, rank->did_site, unknown);
+    return table_rows__keep(rows, place__text(&place));
+}
+
 static struct table_rows rank_rows(const struct mpi_report *shown)
 {
     struct table_rows rows = table_rows__of(&ranks_table);
     if (shown->use)
         VEC_EACH (rank, &shown->use->ranks, const struct mpi_rank)
             TABLE_ROW(&rows, mpi_rank_cells, .of = *rank,
-                      .pid = trace__thread_at(shown->report->trace, rank->thread)->pid);
+                      .pid = trace__thread_at(shown->report->trace, rank->thread)->pid,
+                      .did = what_it_did(&rows, shown->report, rank));
     return rows;
 }
 

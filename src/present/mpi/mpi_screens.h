@@ -29,7 +29,24 @@ struct mpi_report {
 unsigned mpi_wait__named(const char *name);
 /* "Rank 2 had 3.0 times the work of the others: they waited 1.2 s for it.", or what else stands
  * out; NULL: nothing does. free() it. */
-char *mpi_use__verdict(const struct mpi_use *use);
+char *mpi_use__verdict(const struct report *report);
+
+/* mpi_culprit.c. The rank that is the cause of most that ranks waited; NULL: no one is. */
+const struct mpi_rank *mpi_use__culprit(const struct mpi_use *use);
+/* Whether what a rank did more than the others is known, and as long as they waited for it. */
+bool mpi_use__knows_doing(const struct mpi_use *use, const struct mpi_rank *rank);
+/* "save checkpoint.c:33": where that rank of the report's is; NULL: it is not known. free() it. */
+char *mpi_rank__doing(const struct report *report, const struct mpi_rank *rank);
+/* "64 ranks × 4 threads on 8 hosts". free() it. */
+char *mpi_use__job(const struct report *report, const struct style *style);
+/* Of the report, where a call of MPI is made; NULL: no rank calls there. */
+struct callsite;
+const struct mpi_site *mpi_use__site_of(const struct report *report, const struct callsite *call);
+/* Whom they wait for there in the end; NULL: for nobody. */
+const struct mpi_rank *mpi_site__culprit(const struct mpi_use *use, const struct mpi_site *site);
+/* "ranks 1-3 wait for rank 0, which is in save checkpoint.c:33 meanwhile"; NULL: nobody waits.
+ * free() it. */
+char *mpi_site__waits(const struct report *report, const struct mpi_site *site);
 
 /* Whether a site is of those that are shown alone; that of no name is asked for: all. */
 bool mpi_report__shows(const struct mpi_report *shown, const struct mpi_site *site);

@@ -48,42 +48,65 @@ static struct mpi_rank sum_of(const struct mpi_use *use)
     return sum;
 }
 
-/* What the rank did while others waited for it. */
-static const char *did(const struct mpi_rank *late)
+/* What the rank did while others waited for it, and where. free() it. */
+static char *did(const struct report *report, const struct mpi_rank *late)
 {
+    char *doing = mpi_rank__doing(report, late);
+    const char *what = "wanting a CPU", *where = "";
     if (late->delay_work_ns >= late->delay_blocked_ns &&
-        late->delay_work_ns >= late->delay_no_cpu_ns)
-        return "at work";
-    return late->delay_blocked_ns >= late->delay_no_cpu_ns ? "blocked or asleep outside of MPI"
-                                                           : "wanting a CPU";
+        late->delay_work_ns >= late->delay_no_cpu_ns) {
+        what = "at work";
+    } else if (late->delay_blocked_ns >= late->delay_no_cpu_ns) {
+        what = "blocked or asleep";
+        where = doing ? "" : " outside of MPI";
+    }
+    char *text = memory__format("%s%s%s%s", what, where, doing ? " in " : "", doing ? doing : "");
+    free(doing);
+    return text;
 }
 
-char *mpi_use__verdict(const struct mpi_use *use)
+static char *verdict_by_work(const struct report *report, const struct mpi_most *most,
+                             const struct mpi_rank *late)
 {
+    char waited[16], *doing = mpi_rank__doing(report, late);
+    bool are_two = report->mpi->ranks.count == 2;
+    char *text =
+        memory__format("Rank %" PRIu32 " had %.1f times the work of %s%s%s: %s waited %s "
+                       "for it.",
+                       most->rank, most->times, are_two ? "the other" : "the others",
+                       doing ? ", in " : "", doing ? doing : "", are_two ? "that one" : "they",
+                       duration__format(late->delay_ns, waited));
+    free(doing);
+    return text;
+}
+
+char *mpi_use__verdict(const struct report *report)
+{
+    const struct mpi_use *use = report->mpi;
     struct mpi_rank sum = sum_of(use);
     struct mpi_most most = mpi_use__most_work(use);
     const struct mpi_rank *late = mpi_use__latest(use);
     char waited[16];
     if (!late || (double)sum.waited_ns < WAITED_LEAST * (double)sum.life_ns)
         return NULL;
-    duration__format(late->delay_ns, waited);
     bool by_work = 2 * late->delay_work_ns >= late->delay_ns;
     if (by_work && most.rank == late->rank && most.times >= UNEVEN_LEAST)
-        return memory__format(
-            "Rank %" PRIu32 " had %.1f times the work of %s: %s waited %s for it.", most.rank,
-            most.times, use->ranks.count == 2 ? "the other" : "the others",
-            use->ranks.count == 2 ? "that one" : "they", waited);
-    if (late->delay_ns * 2 < sum.delay_ns)
+        return verdict_by_work(report, &most, late);
+    if (!mpi_use__culprit(use))
         return NULL;
-    return memory__format("Others waited %s for rank %" PRIu32 ", which was %s.", waited,
-                          late->rank, did(late));
+    char *doing = did(report, late);
+    char *text = memory__format("Others waited %s for rank %" PRIu32 ", which was %s.",
+                                duration__format(late->delay_ns, waited), late->rank, doing);
+    free(doing);
+    return text;
 }
 
-static void put_head(const struct mpi_use *use, const struct style *style, FILE *out)
+static void put_head(const struct mpi_report *shown, const struct style *style, FILE *out)
 {
+    const struct mpi_use *use = shown->use;
     struct mpi_rank sum = sum_of(use);
     char in_mpi[16], waited[16], rest[16];
-    char *verdict = mpi_use__verdict(use);
+    char *verdict = mpi_use__verdict(shown->report);
     if (verdict)
         paragraph__take(style, out, "  ", verdict);
     paragraph__take(
@@ -418,7 +441,7 @@ static void put(const struct mpi_report *shown, const struct style *style, FILE 
         return;
     }
     if (!shown->wait) {
-        put_head(shown->use, style, out);
+        put_head(shown, style, out);
         mpi_text__efficiency(shown, style, out);
         fputc('\n', out);
         put_ranks(shown->use, style, out);

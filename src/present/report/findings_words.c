@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "present/memory/sharing_words.h"
+#include "present/mpi/mpi_screens.h"
 #include "present/openmp/openmp_screens.h"
 #include "present/report/report_parts.h"
 
@@ -47,8 +48,33 @@ static uint32_t serial_of(const struct report *report, const struct sharing *sha
     return trace__process_at(report->trace, sharing->process)->serial;
 }
 
+/* Where ranks of MPI wait; NULL: they do not. */
+static const struct mpi_site *ranks_at(const struct report *report, const struct finding *finding)
+{
+    const struct profile_class *leader = leader_of(report, finding);
+    return finding->category == FINDING_MESSAGE && leader && !trace__has_asides(report->trace)
+               ? mpi_use__site_of(report, &leader->what.at)
+               : NULL;
+}
+
+/* The rank that is waited for, and what it does more than the others. */
+static bool by_rank(const struct report *report, const struct mpi_site *site, struct finding_by *by)
+{
+    const struct mpi_rank *culprit = mpi_site__culprit(report->mpi, site);
+    if (!culprit || !mpi_use__knows_doing(report->mpi, culprit))
+        return false;
+    bool is_blocked = culprit->delay_blocked_ns > culprit->delay_ns / 2;
+    *by = (struct finding_by){
+        culprit->process, culprit->did_site,
+        component__key(is_blocked ? COMPONENT_OTHER_BLOCKED : COMPONENT_RUNNING)};
+    return true;
+}
+
 bool finding__by(const struct report *report, const struct finding *finding, struct finding_by *by)
 {
+    const struct mpi_site *ranks = ranks_at(report, finding);
+    if (ranks)
+        return by_rank(report, ranks, by);
     if (finding->sharing) {
         const struct sharing *sharing = finding->sharing;
         if (!sharing->by.samples)
@@ -377,6 +403,14 @@ static char *of_sleepers(const struct report *report, const struct finding *find
     return text;
 }
 
+static char *of_ranks(const struct report *report, const struct mpi_site *site)
+{
+    char *waits = mpi_site__waits(report, site);
+    char *text = waits ? memory__format(": %s", waits) : memory__text("");
+    free(waits);
+    return text;
+}
+
 static char *by_whom(const struct report *report, const struct finding *finding)
 {
     struct finding_by by;
@@ -384,6 +418,9 @@ static char *by_whom(const struct report *report, const struct finding *finding)
         return how_it_lies(report, finding);
     if (finding->stage_and_1)
         return for_stage(report, finding->stage_and_1 - 1);
+    const struct mpi_site *ranks = ranks_at(report, finding);
+    if (ranks)
+        return of_ranks(report, ranks);
     char unknown[32], *uneven = uneven_part(report, finding);
     if (*uneven) {
         char *text = memory__format(", where %s", uneven);

@@ -1,6 +1,7 @@
 /* How a screen of a report begins. */
 #include "base/memory.h"
 #include "base/text.h"
+#include "present/mpi/mpi_screens.h"
 #include "present/report/report_parts.h"
 
 #include <math.h>
@@ -83,6 +84,8 @@ void text__head(const struct report *report, const struct style *style, FILE *ou
     const struct heurt_session *session = trace__session(report->trace);
     struct flow flow = flow__start(style, out, 2);
     flow__take(&flow, report__title(report, style), INK_BOLD, 3);
+    if (report->mpi && !trace__has_asides(report->trace))
+        flow__take(&flow, mpi_use__job(report, style), INK_PLAIN, 3);
     flow__take(&flow, took(report), INK_PLAIN, 3);
     if (trace__has_asides(report->trace))
         flow__take(&flow, only_threads(report), INK_PLAIN, 3);

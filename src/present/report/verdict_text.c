@@ -210,7 +210,7 @@ static char *others_beside(const struct report *report, const struct finding *fi
 /* Of ranks of MPI: who is waited for. NULL: nobody stands out. */
 static char *late_rank(const struct report *report)
 {
-    return report->mpi && !trace__has_asides(report->trace) ? mpi_use__verdict(report->mpi) : NULL;
+    return report->mpi && !trace__has_asides(report->trace) ? mpi_use__verdict(report) : NULL;
 }
 
 void text__verdict(const struct report *report, const struct style *style, FILE *out)
