@@ -19,7 +19,7 @@ _heurt_options() {
     merge) echo '-o -q --output --no-pack --quiet --help' ;;
     openmp) echo '-i --input --width --json --csv --help' ;;
     structure) echo '-i --input --thread --depth --all --interesting --grammar --width --json --csv --help' ;;
-    whatif) echo '-i --input --remove --speed --shrink --split --schedule --balance --threads --all --class --width --json --csv --help' ;;
+    whatif) echo '-i --input --remove --speed --shrink --split --schedule --balance --threads --ranks --all --class --width --json --csv --help' ;;
     tables) echo '-i --input --format --where --sort --class --help' ;;
     hot) echo '-o --output --frequency --min --json --help' ;;
     dump) echo '-i -t -f --input --thread --function --from --to --json --raw --help' ;;
@@ -33,7 +33,7 @@ _heurt_options() {
 _heurt_takes_value() {
     case $1 in
     -[ofFMAipt] | --functions-from | --module | --arguments | --machine | --stack-every | --stack-bytes | --max-size | --overhead | --locks | --choose-after | --patience | --local | --clock-offset-test | --threshold | --key | --ignore | \
-        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --schedule | --balance | --threads | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html | --flame | --repeat | --table | --cores | --fail-if | --junit | --of | --counted | --pid | --duration | --interval | --level | --levels | --cpus | --node | --bytes | --directory | --base | --rows | --replay | --set) return 0 ;;
+        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --schedule | --balance | --threads | --ranks | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html | --flame | --repeat | --table | --cores | --fail-if | --junit | --of | --counted | --pid | --duration | --interval | --level | --levels | --cpus | --node | --bytes | --directory | --base | --rows | --replay | --set) return 0 ;;
     esac
     return 1
 }

@@ -219,6 +219,7 @@ complete -c heurt -n "$in_whatif" -l speed -x -d 'With a faster function (FUNC=2
 complete -c heurt -n "$in_whatif" -l shrink -x -d 'With shorter sections of a lock'
 complete -c heurt -n "$in_whatif" -l split -x -d 'With several locks in place of one'
 complete -c heurt -n "$in_whatif" -l schedule -x -d 'With loops of a parallel region shared so'
+complete -c heurt -n "$in_whatif" -l ranks -x -a 'balance even rank= latency= bandwidth=' -d 'With ranks of MPI, or their network, changed'
 complete -c heurt -n "$in_whatif" -l balance -x -d 'With the work of a parallel region evenly divided'
 complete -c heurt -n "$in_whatif" -l threads -x -d 'With so many threads'
 complete -c heurt -n "$in_whatif" -l all -d 'A row for every class'

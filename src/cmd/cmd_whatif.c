@@ -6,6 +6,7 @@
 #include "cmd/kept_print.h"
 #include "cmd/load.h"
 #include "cmd/options.h"
+#include "cmd/rank_whatif.h"
 #include "cmd/targets.h"
 #include "cmd/whatif_session.h"
 #include "present/whatif/whatif_screens.h"
@@ -18,8 +19,10 @@ struct whatif_options {
     const struct whatif_presenter *presenter;
     bool all;
     enum class_view view;
-    uint64_t width;   /* 0: not given */
-    struct vec asked; /* struct asked */
+    uint64_t width;    /* 0: not given */
+    struct vec asked;  /* struct asked */
+    const char *ranks; /* of MPI: what of them changes, as it was written; NULL: nothing */
+    struct rank_change rank_change;
 };
 
 /* What the command line asks of a run. */
@@ -169,6 +172,15 @@ static int make_whatif(const struct whatif_options *options, const struct kept_p
     return status;
 }
 
+static int make_of_ranks(const struct whatif_options *options, const struct kept_print *print)
+{
+    char *asked = memory__format("--ranks %s", options->ranks);
+    int status = rank_whatif__make(options->directory, asked, &options->rank_change,
+                                   options->presenter, print);
+    free(asked);
+    return status;
+}
+
 static char *name_of(const struct whatif_options *options)
 {
     const char *format = options->presenter == &whatif_text   ? "text"
@@ -178,6 +190,8 @@ static char *name_of(const struct whatif_options *options)
         memory__format("whatif %s %d%s", format, (int)options->view, options->all ? " all" : "");
     VEC_EACH (asked, &options->asked, struct asked)
         name = text__join(name, " ", asked->option);
+    if (options->ranks)
+        name = text__append(name, " --ranks %s", options->ranks);
     return name;
 }
 
@@ -187,7 +201,7 @@ static int whatif_of(const struct whatif_options *options)
                                              options->presenter == &whatif_text, options->width);
     int status = 0;
     if (!kept_print__show(&print, &status))
-        status = make_whatif(options, &print);
+        status = options->ranks ? make_of_ranks(options, &print) : make_whatif(options, &print);
     kept_print__free(&print);
     return status;
 }
@@ -221,6 +235,18 @@ TAKE(schedule)
 TAKE(balance)
 TAKE(threads)
 
+static int take_ranks(const struct command *self, const char *value, void *request)
+{
+    struct whatif_options *options = request;
+    options->ranks = value;
+    if (!rank_change__parse(value, &options->rank_change))
+        return wrong_usage(self,
+                           "--ranks: expected balance, even, rank=3, latency=2x or bandwidth=0.5x, "
+                           "not '%.40s'",
+                           value);
+    return 0;
+}
+
 static const struct option_row option_rows[] = {
     INPUT_ROW(struct whatif_options, directory),
     {.kind = OPTION_OPERAND, .name = "N|FUNC", .help = "as --remove N"},
@@ -253,6 +279,11 @@ static const struct option_row option_rows[] = {
      .value = "N",
      .help = "the same work by so many threads",
      OWN(take_threads)},
+    {.name = "ranks",
+     .value = "balance|even|rank=N|latency=2x|bandwidth=2x",
+     .help = "ranks of MPI have the same to do between operations of all, or\n"
+             "in the whole run; that one no more than the others; another network",
+     OWN(take_ranks)},
     {.name = "all",
      .help = "without a change: a row for every class, not 20",
      FLAG(struct whatif_options, all)},
@@ -282,6 +313,8 @@ static int run(const struct command *self, int argc, char **argv)
     int status = options__read(self, argc, argv, &options);
     if (status == 0)
         status = take_operands(self, argc, argv, &options);
+    if (status == 0 && options.ranks && options.asked.count)
+        status = wrong_usage(self, "--ranks goes with no other change");
     if (status == 0)
         status = whatif_of(&options);
     VEC_EACH (asked, &options.asked, struct asked)

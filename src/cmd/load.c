@@ -3,6 +3,7 @@
 #include "analysis/events/run_part.h"
 #include "analysis/findings/wall_gains.h"
 #include "analysis/mpi/mpi.h"
+#include "analysis/mpi/rank_gains.h"
 #include "analysis/openmp/openmp.h"
 #include "analysis/timeline/long_functions.h"
 #include "analysis/timeline/requests.h"
@@ -220,8 +221,10 @@ void loaded__ask_mpi(struct loaded *loaded)
 {
     const struct mpi_options *options = &loaded->mpi_options;
     bool is_as_kept = !loaded->whole && !options->least_message_ns && !options->least_collective_ns;
-    if (!options->kept && is_as_kept)
+    /* What is kept cannot be replayed. */
+    if (!options->kept && is_as_kept && !options->is_replayed)
         loaded->mpi_options.kept = kept_ranks__read(loaded->report.directory, loaded->trace);
+    loaded->mpi_options.is_replayed = true;
     run__ask(&loaded->run, &mpi_analysis, &loaded->mpi_options);
 }
 
@@ -263,6 +266,10 @@ void loaded__predict(struct loaded *loaded, struct findings *findings, size_t ra
 {
     struct waiting *waiting = waiting__start("predicting gains", NULL);
     wall_gains__fill(loaded->trace, loaded->symbols, loaded->profile, findings, rank);
+    const char *cpus = trace__meta(loaded->trace, "cpus");
+    if (findings && loaded->report.mpi && loaded->report.mpi->replay)
+        rank_gains__fill(loaded->report.mpi, cpus ? (uint32_t)strtoul(cpus, NULL, 10) : 0,
+                         findings);
     waiting__end(waiting);
 }
 

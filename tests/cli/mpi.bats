@@ -249,6 +249,35 @@ who_is_late_is_named() { # MPI
         "0, 1,dawdle mpi_late.c:10 2, "
 }
 
+# Without what rank 1 sleeps more than the others the run is a second shorter, less what others were late by
+# themselves on a busy machine.
+changes_of_ranks_are_told() { # MPI
+    needs "$1"
+    run_ranks "$1" 3 "$HEURT" record --quiet --no-choice -o t "$PROGRAMS/mpi_late_$1" 500 >out
+    "$HEURT" whatif -i t --ranks rank=1 --json >rank.json
+    awk -v measured="$("$JSON_GET" rank.json measured_ns)" \
+        -v without="$("$JSON_GET" rank.json 'answers[0].prediction.wall_ns')" \
+        'BEGIN { exit !(measured - without > 5e8 && measured - without < 1.01e9 + 0.01 * measured) }' ||
+        fail "$(cat rank.json)"
+    run "$HEURT" whatif -i t --ranks latency=2x
+    [ "$status" = 125 ] && [[ $output == *"no message between ranks is in t"* ]]
+    "$HEURT" mpi -i t --width 200 | grep -q "Critical path: outside of MPI .* on rank 1"
+    run "$HEURT" whatif -i t --ranks rank=7
+    [ "$status" = 2 ] && [[ $output == *"no rank 7 is in t: it has 3 of 3"* ]]
+    run "$HEURT" whatif -i t --ranks speed=2
+    [ "$status" = 2 ]
+    run "$HEURT" whatif -i t --ranks balance --threads 2
+    [ "$status" = 2 ] && [[ $output == *"--ranks goes with no other change"* ]]
+}
+
+@test "Open MPI: what changes of ranks would bring" {
+    changes_of_ranks_are_told openmpi
+}
+
+@test "MPICH: what changes of ranks would bring" {
+    changes_of_ranks_are_told mpich
+}
+
 @test "Open MPI: who is late is named, and what it does" {
     who_is_late_is_named openmpi
 }

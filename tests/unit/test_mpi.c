@@ -3,6 +3,7 @@
 #include "analysis/mpi/exchange.h"
 #include "analysis/mpi/mpi.h"
 #include "analysis/mpi/mpi_efficiency.h"
+#include "analysis/mpi/rank_replay.h"
 #include "scene.h"
 
 #include <pthread.h>
@@ -756,9 +757,74 @@ static void what_they_did(void **state)
     assert_int_equal(rank_at(0)->did_ns, 1500);
 }
 
+static uint64_t wall_with(enum rank_change_type type, uint32_t rank)
+{
+    return rank_replay__wall_ns(use->replay, &(struct rank_change){.type = type, .rank = rank});
+}
+
+/* Rank 1 comes to the barrier 2000 later than the others; each takes 100 then. */
+static void ranks_are_replayed(void **state)
+{
+    struct scene *scene = *state;
+    const struct mpi_options options = {.is_replayed = true};
+    struct error error;
+    begin(scene);
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        collective(scene, rank, rank == 1 ? 6000 : 4000, 6100, HEURT_CALL_BARRIER, 0);
+    end(scene);
+    assert_null(use->replay);
+    mpi_analysis.free(use);
+    use = NULL;
+    assert_int_equal(run__one(scene->trace, NULL, &mpi_analysis, &options, (void **)&use, &error),
+                     0);
+    assert_non_null(use->replay);
+    assert_int_equal(rank_replay__recorded_ns(use->replay), 9000);
+    assert_int_equal(rank_replay__wall_ns(use->replay, NULL), 9000);
+    assert_int_equal(wall_with(RANK_UNDELAYED, 1), 7000);
+    assert_int_equal(wall_with(RANK_UNDELAYED, 0), 9000);
+    assert_int_equal(wall_with(RANKS_BALANCED, 0), 7667);
+    assert_int_equal(wall_with(RANKS_EVEN, 0), 7667);
+    const struct rank_path *path = VEC_AT(rank_replay__path(use->replay), struct rank_path, 0);
+    assert_int_equal(rank_replay__path(use->replay)->count, 2);
+    assert_int_equal(path[0].rank, 1);
+    assert_int_equal(path[0].outside_ns, 4900);
+    assert_int_equal(path[0].mpi_ns, 100);
+    assert_int_equal(path[1].rank, 0);
+    assert_int_equal(path[1].outside_ns, 3900);
+    assert_int_equal(path[1].mpi_ns, 100);
+}
+
+/* Rank 0 waits for a message that is sent at 3000; rank 1's send waits for its receive at 5000.
+ * With each of these sooner, all is; a slower network adds to the calls that receive. */
+static void messages_are_replayed(void **state)
+{
+    struct scene *scene = *state;
+    const struct mpi_options options = {.is_replayed = true};
+    struct error error;
+    begin(scene);
+    receives(scene, 0, 1500, 3050, 5, 1, 3, 100);
+    sends(scene, 1, 3000, 3010, 0, 3, 100);
+    sends(scene, 1, 3100, 5020, 0, 4, 100);
+    receives(scene, 0, 5000, 5030, 6, 1, 4, 100);
+    end(scene);
+    mpi_analysis.free(use);
+    use = NULL;
+    assert_int_equal(run__one(scene->trace, NULL, &mpi_analysis, &options, (void **)&use, &error),
+                     0);
+    assert_int_equal(rank_replay__wall_ns(use->replay, NULL), 9000);
+    assert_int_equal(wall_with(RANK_UNDELAYED, 1), 9000); /* rank 2 waits for nobody */
+    struct rank_network network = rank_replay__network(use->replay);
+    assert_int_equal(network.messages, 2);
+    assert_int_equal(network.base_ns, 30);
+    const struct rank_change slower = {.type = RANKS_NETWORK, .latency = 11, .bandwidth = 1};
+    assert_in_range(rank_replay__wall_ns(use->replay, &slower), 9001, 9600);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(ranks_are_replayed, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(messages_are_replayed, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(what_they_did, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(late_ranks, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(chains, scene__setup, scene__teardown),

@@ -28,9 +28,35 @@ static bool is_sync(const struct profile_class *class)
     return strstr(class->what.at.function, "sync") != NULL;
 }
 
+/* Ranks of MPI. */
+static bool passes_messages(const struct finder *finder, uint32_t thread)
+{
+    VEC_EACH (class, &finder->profile->classes, struct profile_class)
+        if (class->what.at.kind == CLASS_MPI && class__sum_on(class, thread))
+            return true;
+    return false;
+}
+
+/* Half of what is slept is slept by ranks: others wait for these, however they do their work. */
+static bool is_sleep_of_ranks(const struct finder *finder, const struct finding *finding)
+{
+    double all = 0, ranks = 0;
+    VEC_EACH (place, &finding->classes, uint32_t) {
+        const struct profile_class *class = profile_class_at(finder->profile, *place);
+        VEC_EACH (row, &class->threads, struct profile_thread_row) {
+            double ns = (double)class__waited_ns(class, row);
+            all += ns;
+            ranks += passes_messages(finder, row->thread) ? ns : 0;
+        }
+    }
+    return all > 0 && ranks >= all / 2;
+}
+
 void finding__find_work(const struct finder *finder, struct finding *finding)
 {
     double lost = 0, on_cpu = 0, work = 0;
+    if (finding->category == FINDING_POLLING)
+        finding->is_work = is_sleep_of_ranks(finder, finding);
     if (finding->category != FINDING_NETWORK && finding->category != FINDING_DISK)
         return;
     VEC_EACH (place, &finding->classes, uint32_t) {

@@ -304,7 +304,7 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
         return is_long && gain >= FINDING_GAIN;
     case FINDING_POLLING: /* who looks now and then whether there is work is idle in between; who
                              does hardly anything but sleep sleeps for something else */
-        if (gain < FINDING_GAIN || gain > POLLING_MOST)
+        if (finding->is_work || gain < FINDING_GAIN || gain > POLLING_MOST)
             return false;
         break;
     case FINDING_DISK:

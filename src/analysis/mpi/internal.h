@@ -129,6 +129,28 @@ struct rank_owner {
     uint32_t rank, owner;
 };
 
+/* What a replay needs of the calls (rank_replay.h): that call ends no sooner than the other one was
+ * entered, or than the operation has all that it needs. */
+struct rank_need {
+    uint32_t rank, call;
+    uint32_t from, from_call; /* not of an operation */
+    uint32_t operation;       /* index; UINT32_MAX: of a call */
+    uint32_t is_message;      /* 1: it is the receive of a message of so many bytes */
+    uint64_t bytes;
+};
+/* That call comes to an operation. */
+struct rank_come {
+    uint32_t rank, call, operation;
+};
+struct rank_operation {
+    uint32_t members;
+    uint32_t root;            /* who alone must have come; MPI_NOBODY: all must */
+    uint32_t last, last_call; /* found by the replay; UINT32_MAX */
+};
+struct rank_graph {
+    struct vec needs, comes, operations;
+};
+
 /* The part of one of the processes that analyse. */
 struct mpi_job {
     const struct run *run;
@@ -137,8 +159,12 @@ struct mpi_job {
     struct vec owners;   /* struct rank_owner: of all, by rank */
     struct mpi_use *use; /* its part; communicators: all. Ticks where it says ns */
     uint64_t least_message, least_collective; /* shorter waits are none */
-    struct vec hosts; /* struct rank_host: of all, by rank; none where there is one host */
+    struct vec hosts;         /* struct rank_host: of all, by rank; none where there is one host */
+    struct rank_graph *graph; /* NULL: no replay is asked for, or several processes analyse */
 };
+
+/* rank_replay.c: when all is matched. */
+struct rank_replay *rank_replay__of(const struct mpi_job *job, struct rank_graph *graph);
 
 /* mpi_hosts.c: ranks of several hosts. */
 struct rank_host {

@@ -32,6 +32,7 @@
 
 struct analysis;
 struct mpi_exchange; /* exchange.h */
+struct rank_replay;
 struct trace;
 
 enum mpi_wait {
@@ -55,7 +56,8 @@ enum mpi_wait {
 const char *mpi_wait__name(unsigned wait); /* "late sender" */
 
 #define MPI_PAIRS_MOST (1u << 20)
-#define MPI_NOBODY UINT32_MAX /* a rank that is not known */
+#define RANKS_REPLAYED_MOST (1u << 23) /* calls */
+#define MPI_NOBODY UINT32_MAX          /* a rank that is not known */
 
 /* Rows and totals are kept as bytes (mpi_kept.c): they have no padding, which could be anything. */
 
@@ -142,6 +144,8 @@ struct mpi_use {
      * at the start alone; messages that were received before they were sent, by these clocks, and
      * those of them that still were when the clocks had been repaired. */
     uint64_t clock_error_ns, compared_once, reversed, reversed_left;
+    struct rank_replay
+        *replay;       /* rank_replay.h; NULL: not asked for, or there are too many calls */
     bool is_ambiguous; /* several threads of a rank send and receive: their order is a guess */
     char unused[7];    /* 0 */
 };
@@ -150,6 +154,7 @@ struct mpi_use {
 struct mpi_options {
     const struct mpi_exchange *exchange; /* several processes analyse; NULL: this one alone */
     uint64_t least_message_ns, least_collective_ns; /* shorter waits are none */
+    bool is_replayed;     /* a replay is asked for, where one process analyses */
     struct mpi_use *kept; /* the result, from an earlier time; NULL: there is none */
 };
 

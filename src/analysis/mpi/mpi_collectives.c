@@ -10,7 +10,8 @@ struct participant {
     uint32_t communicator, number; /* of the operation on it */
     uint32_t place, rank;          /* of the rank in the communicator, in MPI_COMM_WORLD */
     uint32_t root, operation;
-    uint32_t call; /* index of that which it blocks in */
+    uint32_t call; /* index of that which it blocks in, */
+    uint32_t came; /* and of that in which it came */
 };
 
 struct operation_wait {
@@ -109,6 +110,33 @@ static void find_waits(const struct operation *operation)
     }
 }
 
+/* Who must have come before others may go on; false: that is not known of such operations. */
+static bool needs_of(const struct operation *operation, struct rank_operation *of, bool *is_of_root)
+{
+    enum heurt_message_family family = message_call__family(operation->all->operation);
+    *of = (struct rank_operation){(uint32_t)operation->count, MPI_NOBODY, UINT32_MAX, 0};
+    *is_of_root = family == HEURT_MESSAGE_TO_ROOT;
+    if (family == HEURT_MESSAGE_FROM_ROOT)
+        of->root = operation->all->root;
+    return family == HEURT_MESSAGE_BARRIER || family == HEURT_MESSAGE_FENCE ||
+           family == HEURT_MESSAGE_ALL || family == HEURT_MESSAGE_FROM_ROOT || *is_of_root;
+}
+
+static void add_to_graph(struct rank_graph *graph, const struct operation *operation)
+{
+    struct rank_operation of;
+    bool is_of_root, is_known = needs_of(operation, &of, &is_of_root);
+    uint32_t number = (uint32_t)graph->operations.count;
+    vec__push(&graph->operations, &of);
+    for (size_t i = 0; i < operation->count; i++) {
+        const struct participant *one = &operation->all[i];
+        vec__push(&graph->comes, &(struct rank_come){one->rank, one->came, number});
+        if (is_known && one->call != NO_CALL && (!is_of_root || one->rank == one->root))
+            vec__push(&graph->needs,
+                      &(struct rank_need){one->rank, one->call, MPI_NOBODY, 0, number, 0, 0});
+    }
+}
+
 static void take_operation(struct mpi_job *job, const struct operation *operation)
 {
     struct mpi_communicator *in = mpi_job__communicator(job, operation->all->communicator);
@@ -119,6 +147,8 @@ static void take_operation(struct mpi_job *job, const struct operation *operatio
         job->use->neighbours++;
     else if (is_whole)
         find_waits(operation);
+    if (is_whole && job->graph)
+        add_to_graph(job->graph, operation);
     if (in)
         in->operations++;
 }
@@ -154,7 +184,7 @@ static void give(const struct mpi_job *job, const struct rank_record *record,
     vec__push(&given[operation_owner(job, post->communicator, number)],
               &(struct participant){rank_record__call(record, post->call)->enter, blocked,
                                     post->communicator, number, place, record->rank, post->peer,
-                                    post->operation, post->done});
+                                    post->operation, post->done, post->call});
 }
 
 /* The operations from number first to last on each communicator. */
@@ -216,6 +246,22 @@ static bool is_end(const struct rank_record *record, const struct rank_call *cal
     return rank_record__place(record, call)->call == HEURT_CALL_FINALIZE;
 }
 
+static void add_end(struct mpi_job *job)
+{
+    struct rank_graph *graph = job->graph;
+    struct rank_operation of = {0, MPI_NOBODY, UINT32_MAX, 0};
+    uint32_t number = (uint32_t)graph->operations.count;
+    VEC_EACH (record, &job->records, const struct rank_record)
+        for (uint32_t i = 0; i < record->main_calls; i++)
+            if (is_end(record, rank_record__call(record, i))) {
+                of.members++;
+                vec__push(&graph->comes, &(struct rank_come){record->rank, i, number});
+                vec__push(&graph->needs,
+                          &(struct rank_need){record->rank, i, MPI_NOBODY, 0, number, 0, 0});
+            }
+    vec__push(&graph->operations, &of);
+}
+
 static void find_ends(struct mpi_job *job)
 {
     struct vec ends = VEC_OF(struct job_end);
@@ -233,6 +279,8 @@ static void find_ends(struct mpi_job *job)
             if (is_end(record, call))
                 rank_call__waits(call, last.enter, MPI_WAIT_END, last.rank);
     vec__free(&ends);
+    if (job->graph)
+        add_end(job);
 }
 
 void mpi_job__find_operations(struct mpi_job *job)

@@ -19,7 +19,7 @@ _Static_assert(sizeof(struct mpi_pair) == ROW(2, 8), "");
 _Static_assert(sizeof(struct mpi_communicator) == ROW(4, 5), "");
 _Static_assert(sizeof(struct mpi_rank_site) == ROW(2, 6), "");
 _Static_assert(sizeof(struct mpi_rank_wait) == ROW(4, 2), "");
-_Static_assert(sizeof(struct mpi_use) == TABLES * sizeof(struct vec) + ROW(4, 16), "");
+_Static_assert(sizeof(struct mpi_use) == TABLES * sizeof(struct vec) + ROW(4, 17), "");
 
 /* Whose tables they are, and how many rows. */
 struct kept_head {
@@ -58,6 +58,7 @@ void *mpi_use__bytes(const struct mpi_use *use, const struct trace *trace, size_
     head.use = *use;
     head.use.ranks = head.use.sites = head.use.pairs = head.use.communicators =
         head.use.rank_sites = head.use.rank_waits = (struct vec){0};
+    head.use.replay = NULL;
     *size = sizeof head;
     for (unsigned i = 0; i < TABLES; i++) {
         head.counts[i] = tables[i]->count;
@@ -83,6 +84,7 @@ static struct mpi_use *take_tables(const struct kept_head *head, const char *at,
 {
     struct mpi_use *use = memory__zeroed(1, sizeof *use);
     *use = head->use;
+    use->replay = NULL;
     use->ranks = VEC_OF(struct mpi_rank);
     use->sites = VEC_OF(struct mpi_site);
     use->pairs = VEC_OF(struct mpi_pair);
@@ -150,6 +152,7 @@ struct mpi_use *mpi_use__copy(const struct mpi_use *use)
 {
     struct mpi_use *copy = memory__zeroed(1, sizeof *copy);
     *copy = *use;
+    copy->replay = NULL;
     copy->ranks = copy_of(&use->ranks);
     copy->sites = copy_of(&use->sites);
     copy->pairs = copy_of(&use->pairs);

@@ -14,10 +14,10 @@ struct sent_message {
     uint32_t bytes; /* the lower half of their number */
 };
 
-/* And back: the message was awaited from then on. */
+/* And back: the message was awaited from then on, in that call. */
 struct awaited_message {
     uint64_t tick;
-    uint32_t to, from, post;
+    uint32_t to, from, post, call;
 };
 
 /* ---- one order for both sides ---------------------------------------------------------------- */
@@ -104,6 +104,19 @@ static void add_to_pair(struct mpi_pair *pair, uint64_t bytes, uint64_t waited)
     pair->late_sender_ns += waited;
 }
 
+/* The call ends no sooner than what was sent was. */
+static void need_sent(const struct mpi_job *job, const struct rank_record *record,
+                      const struct sent_message *sent, uint32_t call, bool is_message,
+                      uint64_t bytes)
+{
+    if (!job->graph)
+        return;
+    const struct rank_record *sender = mpi_job__rank(job, sent->from);
+    const struct rank_post *post = VEC_AT(&sender->sends, struct rank_post, sent->post);
+    vec__push(&job->graph->needs, &(struct rank_need){record->rank, call, sent->from, post->call,
+                                                      UINT32_MAX, is_message, bytes});
+}
+
 /* Late sender: from entering the call that received it until the send was entered, within it. */
 static void take_message(struct mpi_job *job, const struct arrived *message)
 {
@@ -154,9 +167,10 @@ static void take_complete(struct rank_record *record, const struct sent_message 
         vec__push(&record->splits, &(struct rank_split){ready - call->enter, wait, sent->from});
 }
 
-static void take_signal(struct rank_record *record, const struct sent_message *sent,
-                        const struct rank_post *receive)
+static void take_signal(const struct mpi_job *job, struct rank_record *record,
+                        const struct sent_message *sent, const struct rank_post *receive)
 {
+    need_sent(job, record, sent, receive->done, false, 0);
     if (sent->tag == HEURT_SIGNAL_POST && receive->done >= receive->call)
         take_post(record, sent, receive);
     else if (sent->tag == HEURT_SIGNAL_COMPLETE)
@@ -169,9 +183,9 @@ static void answer(const struct mpi_job *job, const struct arrived *message, str
 {
     const struct sent_message *sent = message->sent;
     if (message->receive->tick > sent->enter)
-        vec__push(
-            &answers[mpi_job__owner(job, sent->from)],
-            &(struct awaited_message){message->receive->tick, sent->to, sent->from, sent->post});
+        vec__push(&answers[mpi_job__owner(job, sent->from)],
+                  &(struct awaited_message){message->receive->tick, sent->to, sent->from,
+                                            sent->post, message->receive->call});
 }
 
 /* What was sent to one rank, in order; whose record has its receives in the same. Signals, where
@@ -198,13 +212,15 @@ static void receive_all(struct mpi_job *job, struct rank_record *record,
     struct vec arrived = VEC_OF(struct arrived), signals = VEC_OF(struct arrived);
     find_arrived(record, sent, count, &arrived, &signals);
     VEC_EACH (signal, &signals, const struct arrived)
-        take_signal(record, signal->sent, signal->receive);
+        take_signal(job, record, signal->sent, signal->receive);
     vec__free(&signals);
     job->use->matched += arrived.count;
     find_wrong_order(&arrived);
     VEC_EACH (message, &arrived, const struct arrived) {
         job->use->mismatched += !has_its_length(message);
         take_message(job, message);
+        need_sent(job, record, message->sent, message->receive->done, true,
+                  message->receive->bytes);
         answer(job, message, answers);
     }
     vec__free(&arrived);
@@ -284,6 +300,9 @@ static void take_answers(struct mpi_job *job, const struct vec *answers)
             mpi_use__pair(job->use, one->from, one->to)->late_receiver_ns +=
                 one->tick - blocked->enter;
         rank_call__waits(blocked, one->tick, MPI_WAIT_LATE_RECEIVER, one->to);
+        if (job->graph)
+            vec__push(&job->graph->needs, &(struct rank_need){one->from, post->done, one->to,
+                                                              one->call, UINT32_MAX, 0, 0});
     }
 }
 

@@ -1,5 +1,6 @@
 /* The analysis: the walk by threads, then steps of all processes that analyse, then tables. */
 #include "analysis/mpi/internal.h"
+#include "analysis/mpi/rank_replay.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -14,6 +15,7 @@ struct mpi_run {
     const struct run *run;
     const struct mpi_exchange *exchange;
     struct mpi_use *kept;                     /* NULL: there are none */
+    bool is_replayed;                         /* it is asked for */
     struct vec records;                       /* struct rank_record, by trace__threads */
     uint64_t least_message, least_collective; /* ticks */
 };
@@ -27,6 +29,7 @@ static void *start(struct run *run)
                              .kept = options && options->kept ? mpi_use__copy(options->kept) : NULL,
                              .records = VEC_OF(struct rank_record)};
     if (options) {
+        self->is_replayed = options->is_replayed && self->exchange->count == 1;
         self->least_message = trace__ticks(run->trace, options->least_message_ns);
         self->least_collective = trace__ticks(run->trace, options->least_collective_ns);
     }
@@ -136,6 +139,7 @@ static void mpi_use__free(void *result)
     vec__free(&use->communicators);
     vec__free(&use->rank_sites);
     vec__free(&use->rank_waits);
+    rank_replay__free(use->replay);
     free(use);
 }
 
@@ -176,21 +180,35 @@ static struct mpi_use *mpi_use__of(struct mpi_job *job)
     mpi_job__find_delays(job);
     mpi_job__gather_tables(job);
     mpi_job__find_doings(job);
+    if (job->graph)
+        job->use->replay = rank_replay__of(job, job->graph);
     if (job->exchange->self == 0)
         return job->use;
     mpi_use__free(job->use);
     return NULL;
 }
 
+/* Whether there are few enough to be replayed. */
+static bool can_be_replayed(const struct vec *records)
+{
+    size_t calls = 0;
+    VEC_EACH (record, records, const struct rank_record)
+        calls += record->calls.count;
+    return calls <= RANKS_REPLAYED_MOST;
+}
+
 static void *finish(void *self)
 {
     struct mpi_run *mpi = self;
+    struct rank_graph graph = {VEC_OF(struct rank_need), VEC_OF(struct rank_come),
+                               VEC_OF(struct rank_operation)};
     struct mpi_job job = {.run = mpi->run,
                           .exchange = mpi->exchange,
                           .records = rank_records__of(&mpi->records),
                           .least_message = mpi->least_message,
                           .least_collective = mpi->least_collective};
     struct mpi_use *use = mpi->kept;
+    job.graph = mpi->is_replayed && can_be_replayed(&job.records) ? &graph : NULL;
     if (!use) {
         find_owners(&job);
         use = job.owners.count ? mpi_use__of(&job) : NULL;
@@ -200,6 +218,9 @@ static void *finish(void *self)
     vec__free(&job.records);
     vec__free(&job.owners);
     vec__free(&job.hosts);
+    vec__free(&graph.needs);
+    vec__free(&graph.comes);
+    vec__free(&graph.operations);
     free(mpi);
     return use;
 }

@@ -1,4 +1,5 @@
 /* Ranks of MPI, on a screen. */
+#include "analysis/mpi/rank_replay.h"
 #include "base/memory.h"
 #include "base/ratio.h"
 #include "base/text.h"
@@ -159,6 +160,31 @@ void mpi_text__efficiency(const struct mpi_report *shown, const struct style *st
                        percent(of.parallel, a), percent(of.balance, b), times,
                        percent(of.communication, c), percent(of.serialisation, d), times,
                        percent(of.transfer, e)));
+}
+
+#define PATH_MOST 3u /* ranks */
+
+/* Which ranks made the run as long as it was. */
+static void put_path(const struct mpi_use *use, const struct style *style, FILE *out)
+{
+    uint64_t all_ns = 0, mpi_ns = 0;
+    char share[16], *text = memory__text("");
+    if (!use->replay)
+        return;
+    VEC_EACH (part, rank_replay__path(use->replay), const struct rank_path) {
+        all_ns += part->outside_ns + part->mpi_ns;
+        mpi_ns += part->mpi_ns;
+    }
+    unsigned told = 0;
+    VEC_EACH (part, rank_replay__path(use->replay), const struct rank_path)
+        if (part->outside_ns && told++ < PATH_MOST)
+            text = text__append(text, "%s on rank %" PRIu32 ", ",
+                                share__format(ratio(part->outside_ns, all_ns), share), part->rank);
+    paragraph__take(style, out, "  ",
+                    memory__format("Critical path: outside of MPI %s%s%s in its calls.", text,
+                                   told > PATH_MOST ? "some on others, " : "",
+                                   share__format(ratio(mpi_ns, all_ns), share)));
+    free(text);
 }
 
 static void put_least(const struct mpi_report *shown, const struct style *style, FILE *out)
@@ -443,6 +469,7 @@ static void put(const struct mpi_report *shown, const struct style *style, FILE 
     if (!shown->wait) {
         put_head(shown, style, out);
         mpi_text__efficiency(shown, style, out);
+        put_path(shown->use, style, out);
         fputc('\n', out);
         put_ranks(shown->use, style, out);
         fputc('\n', out);

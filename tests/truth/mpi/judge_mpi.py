@@ -39,7 +39,7 @@ class Program:
     def __init__(self, source):
         self.source, self.name = source, os.path.basename(source)[:-2]
         line = re.search(r"TRUTH: rank=(\w+); wait=([^;\n]*); waits_in=([^;\n]*); works_in=(\S*)",
-                         open(source).read())
+                         re.sub(r"\n \* ", " ", open(source).read()))
         self.rank, self.waits, self.waits_in, self.works_in = line.groups()
 
     def compile(self, build, mpi):

@@ -1,6 +1,6 @@
 /* order.c: rank 0 reduces the parts of all by itself, in the order of ranks; in each round another
  * one has most to do, and is often asked first. TRUTH: rank=any; wait=late sender|wrong order;
- * waits_in=collect; works_in=part
+ * waits_in=collect|main; works_in=part|merge
  * --fixed: parts are taken in the order in which they come. */
 #include "ranks.h"
 
