@@ -208,7 +208,7 @@ int loaded__choose_threads(struct loaded *loaded, const struct vec *patterns)
 }
 
 /* Our wrappers are loaded at the first call of MPI. */
-static bool has_mpi(const struct trace *trace)
+bool trace__has_mpi(const struct trace *trace)
 {
     VEC_EACH (process, trace__processes(trace), const struct trace_process)
         VEC_EACH (module, &process->modules, const struct trace_module)
@@ -233,7 +233,7 @@ void loaded__ask_profile_by(struct loaded *loaded, enum class_view view, const s
 {
     loaded->profile_options = (struct profile_options){view, rules, threshold};
     run__ask(&loaded->run, &profile_analysis, &loaded->profile_options);
-    if (has_mpi(loaded->trace))
+    if (trace__has_mpi(loaded->trace))
         loaded__ask_mpi(loaded);
 }
 

@@ -52,6 +52,8 @@ int loaded__ask_profile(struct loaded *loaded, enum class_view view);
 /* Likewise, by these rules (struct profile_rule). */
 void loaded__ask_profile_by(struct loaded *loaded, enum class_view view, const struct vec *rules,
                             double threshold);
+/* Whether the program called MPI. */
+bool trace__has_mpi(const struct trace *trace);
 /* Asks for the ranks of MPI: what heurt analyse has kept of them, where it has, and all waits count
  * (mpi_options). */
 void loaded__ask_mpi(struct loaded *loaded);

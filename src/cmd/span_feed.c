@@ -4,7 +4,9 @@
 #include "analysis/events/span_walk.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "cmd/load.h"
 #include "cmd/span_counters.h"
+#include "cmd/span_messages.h"
 #include "present/export/span_names.h"
 
 #include <errno.h>
@@ -22,6 +24,8 @@ struct span_feed {
     struct span_export export;
     struct span_names *names;
     struct span_counters *counters; /* NULL: nobody asks */
+    struct vec messages; /* struct message_end, by tick; those up to next_message are told */
+    size_t next_message;
     uint32_t calls;
     uint64_t last_tick, last_ns; /* what the one became */
     uint64_t words[WORDS_MOST];  /* of the event that is told */
@@ -34,6 +38,20 @@ static uint64_t ns_of(struct span_feed *feed, uint64_t tick)
         feed->last_ns = trace__since_start_ns(feed->trace, tick);
     }
     return feed->last_ns;
+}
+
+/* Those that are sent or have come until then. */
+static void tell_messages(struct span_feed *feed, uint64_t tick)
+{
+    for (; feed->next_message < feed->messages.count; feed->next_message++) {
+        const struct message_end *end =
+            VEC_AT(&feed->messages, struct message_end, feed->next_message);
+        if (end->tick > tick)
+            return;
+        struct span_message message = end->message;
+        message.ns = trace__since_start_ns(feed->trace, end->tick);
+        feed->exporter->message(&feed->export, &message);
+    }
 }
 
 /* A disk that is full ends the walk soon. */
@@ -109,6 +127,7 @@ static void entered(struct span_taker *taker, uint32_t thread, uint64_t tick,
                     struct walked_span *span)
 {
     struct span_feed *feed = feed_of(taker);
+    tell_messages(feed, tick);
     struct span_enter enter = enter_of(feed, thread, tick, event, object);
     enter.weight = span->weight;
     span->own[0] = enter.label;
@@ -132,6 +151,7 @@ static void left(struct span_taker *taker, uint32_t thread, uint64_t tick,
                  enum span_ending ending)
 {
     struct span_feed *feed = feed_of(taker);
+    tell_messages(feed, tick);
     struct span_leave leave = {
         .ns = ns_of(feed, tick),
         .label = span->own[0],
@@ -348,14 +368,19 @@ int span_feed__tell(const struct report *report, const struct span_request *requ
                    .directory = request->directory,
                    .remarks = remarks},
         .names = span_names__new(report),
+        .messages = VEC_OF(struct message_end),
     };
     feed.taker.mark = exporter->mark ? mark : NULL;
     feed.counters = counters_of(&feed, &run);
+    if (exporter->message && trace__has_mpi(report->trace))
+        span_messages__find(report, request->chosen, &feed.messages);
     if (exporter->begin)
         exporter->begin(&feed.export);
     span_walk__tell(report->trace,
                     exporter->order == SPANS_IN_TIME ? SPANS_BY_TIME : SPANS_BY_THREAD,
                     request->chosen, &feed.taker);
+    tell_messages(&feed, UINT64_MAX);
+    vec__free(&feed.messages);
     span_counters__end(feed.counters);
     if (exporter->finish)
         exporter->finish(&feed.export);

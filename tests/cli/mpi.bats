@@ -249,6 +249,31 @@ who_is_late_is_named() { # MPI
         "0, 1,dawdle mpi_late.c:10 2, "
 }
 
+# Each message is an arrow, and its head is not before its tail.
+messages_are_arrows() { # MPI
+    needs "$1"
+    run_ranks "$1" 3 "$HEURT" record --quiet --no-choice -o t "$PROGRAMS/mpi_known_$1" >out
+    "$HEURT" export -i t --chrome -o chrome.json
+    for phase in s f; do
+        is "$phase" "$(grep -c "\"ph\":\"$phase\".*\"cat\":\"message\"" chrome.json)" "$(known messages)"
+    done
+    "$HEURT" export -i t --paje -o run.paje
+    is links "$(awk '$1 == 8 { sent[$NF] = $2 } $1 == 9 && $NF in sent && $2 >= sent[$NF] { whole++ } END { print whole }' run.paje)" \
+        "$(known messages)"
+    awk '$1 ~ /^[3-9]$/ && $2 ~ /^[0-9.]+$/ { if ($2 + 0 < last) bad++; last = $2 + 0 } END { exit bad > 0 }' run.paje ||
+        fail "times step back"
+    "$HEURT" export -i t --perfetto -o run.pftrace
+    grep -qa receives run.pftrace
+}
+
+@test "Open MPI: messages are arrows in exports" {
+    messages_are_arrows openmpi
+}
+
+@test "MPICH: messages are arrows in exports" {
+    messages_are_arrows mpich
+}
+
 # Without what rank 1 sleeps more than the others the run is a second shorter, less what others were late by
 # themselves on a busy machine.
 changes_of_ranks_are_told() { # MPI

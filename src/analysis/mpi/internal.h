@@ -160,6 +160,7 @@ struct mpi_job {
     struct mpi_use *use; /* its part; communicators: all. Ticks where it says ns */
     uint64_t least_message, least_collective; /* shorter waits are none */
     struct vec hosts;         /* struct rank_host: of all, by rank; none where there is one host */
+    struct vec *messages;     /* struct mpi_message; NULL: nobody asks */
     struct rank_graph *graph; /* NULL: no replay is asked for, or several processes analyse */
 };
 

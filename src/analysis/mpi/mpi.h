@@ -150,11 +150,20 @@ struct mpi_use {
     char unused[7];    /* 0 */
 };
 
+/* A message, from one rank's thread to the other's (indexes into trace__threads): of the threads
+ * that called MPI_Init. It was given away in the one tick, and was there when the call ended in the
+ * other. */
+struct mpi_message {
+    uint64_t sent_tick, received_tick, bytes;
+    uint32_t from, to, tag, unused;
+};
+
 /* What the analysis is asked for with; no options: all zeroes. Both outlive the run. */
 struct mpi_options {
     const struct mpi_exchange *exchange; /* several processes analyse; NULL: this one alone */
     uint64_t least_message_ns, least_collective_ns; /* shorter waits are none */
     bool is_replayed;     /* a replay is asked for, where one process analyses */
+    struct vec *messages; /* struct mpi_message are added, where one process analyses; NULL: no */
     struct mpi_use *kept; /* the result, from an earlier time; NULL: there is none */
 };
 

@@ -117,6 +117,24 @@ static void need_sent(const struct mpi_job *job, const struct rank_record *recor
                                                       UINT32_MAX, is_message, bytes});
 }
 
+/* For who asks for each of them. */
+static void keep_message(const struct mpi_job *job, const struct rank_record *record,
+                         const struct arrived *message)
+{
+    const struct sent_message *sent = message->sent;
+    if (!job->messages)
+        return;
+    const struct rank_record *sender = mpi_job__rank(job, sent->from);
+    const struct rank_post *post = VEC_AT(&sender->sends, struct rank_post, sent->post);
+    if (post->call < sender->main_calls && message->receive->done < record->main_calls)
+        vec__push(job->messages, &(struct mpi_message){.sent_tick = post->tick,
+                                                       .received_tick = message->call->leave,
+                                                       .bytes = message->receive->bytes,
+                                                       .from = sender->thread,
+                                                       .to = record->thread,
+                                                       .tag = sent->tag});
+}
+
 /* Late sender: from entering the call that received it until the send was entered, within it. */
 static void take_message(struct mpi_job *job, const struct arrived *message)
 {
@@ -219,6 +237,7 @@ static void receive_all(struct mpi_job *job, struct rank_record *record,
     VEC_EACH (message, &arrived, const struct arrived) {
         job->use->mismatched += !has_its_length(message);
         take_message(job, message);
+        keep_message(job, record, message);
         need_sent(job, record, message->sent, message->receive->done, true,
                   message->receive->bytes);
         answer(job, message, answers);

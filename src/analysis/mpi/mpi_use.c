@@ -16,6 +16,7 @@ struct mpi_run {
     const struct mpi_exchange *exchange;
     struct mpi_use *kept;                     /* NULL: there are none */
     bool is_replayed;                         /* it is asked for */
+    struct vec *messages;                     /* likewise; NULL: they are not */
     struct vec records;                       /* struct rank_record, by trace__threads */
     uint64_t least_message, least_collective; /* ticks */
 };
@@ -30,6 +31,7 @@ static void *start(struct run *run)
                              .records = VEC_OF(struct rank_record)};
     if (options) {
         self->is_replayed = options->is_replayed && self->exchange->count == 1;
+        self->messages = self->exchange->count == 1 ? options->messages : NULL;
         self->least_message = trace__ticks(run->trace, options->least_message_ns);
         self->least_collective = trace__ticks(run->trace, options->least_collective_ns);
     }
@@ -205,6 +207,7 @@ static void *finish(void *self)
     struct mpi_job job = {.run = mpi->run,
                           .exchange = mpi->exchange,
                           .records = rank_records__of(&mpi->records),
+                          .messages = mpi->messages,
                           .least_message = mpi->least_message,
                           .least_collective = mpi->least_collective};
     struct mpi_use *use = mpi->kept;

@@ -158,6 +158,24 @@ static void leave(struct span_export *export, uint32_t thread, const struct span
     end_event(export);
 }
 
+/* Numbered apart from who lets whom go on. */
+static void message(struct span_export *export, const struct span_message *message)
+{
+    struct chrome *chrome = export->own;
+    if (chrome->skipped)
+        return;
+    begin_event(export, message->is_received ? "f\",\"bp\":\"e" : "s", message->thread,
+                message->ns - (message->is_received && message->ns));
+    text__put(export->out, ",\"name\":\"message\",\"cat\":\"message\",\"id\":\"m");
+    text__put_number(export->out, message->number);
+    text__put(export->out, "\",\"args\":{\"bytes\":");
+    text__put_number(export->out, message->bytes);
+    text__put(export->out, ",\"tag\":");
+    text__put_number(export->out, message->tag);
+    text__put(export->out, "}");
+    end_event(export);
+}
+
 /* ---- the file -------------------------------------------------------------------------------- */
 
 static void count(struct span_export *export, uint64_t ns, enum span_counter counter, double value)
@@ -229,5 +247,6 @@ const struct span_exporter exporter_chrome = {.name = "chrome",
                                               .enter = enter,
                                               .leave = leave,
                                               .point = point,
+                                              .message = message,
                                               .count = count,
                                               .finish = finish};

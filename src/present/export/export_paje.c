@@ -1,7 +1,7 @@
 /* Paje's text format (version 1.2.5), as ViTE and pj_dump read it: a container a process, in it one
  * a thread; a pushed state a call, which ends with it. A state's value is defined before
- * its first use: a call, with what it waited for. Arrows, points, states off the CPU and counters
- * are left out. Times are in s. */
+ * its first use: a call, with what it waited for; a link between threads a message of MPI. Points,
+ * states off the CPU and counters are left out. Times are in s. */
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/sanitize.h"
@@ -25,8 +25,15 @@ static const char *const head[] = {
     "string\n%EndEventDef\n",
     "%EventDef PajePopState 5\n% Time date\n% Type string\n% Container string\n%EndEventDef\n",
     "%EventDef PajeDestroyContainer 6\n% Time date\n% Type string\n% Name string\n%EndEventDef\n",
+    "%EventDef PajeDefineLinkType 7\n% Alias string\n% Type string\n% StartContainerType string\n% "
+    "EndContainerType string\n% Name string\n%EndEventDef\n",
+    "%EventDef PajeStartLink 8\n% Time date\n% Type string\n% Container string\n% StartContainer "
+    "string\n% Value string\n% Key string\n%EndEventDef\n",
+    "%EventDef PajeEndLink 9\n% Time date\n% Type string\n% Container string\n% EndContainer "
+    "string\n% Value string\n% Key string\n%EndEventDef\n",
     "0 P 0 Process\n",
     "0 T P Thread\n",
+    "7 M 0 T T Message\n",
     "1 S T State\n",
 };
 
@@ -150,6 +157,14 @@ static void leave(struct span_export *export, uint32_t thread, const struct span
     fprintf(export->out, " S t%u\n", thread);
 }
 
+static void message(struct span_export *export, const struct span_message *message)
+{
+    fputs(message->is_received ? "9 " : "8 ", export->out);
+    put_time(message->ns, export->out);
+    fprintf(export->out, " M 0 t%u \"%" PRIu64 " bytes\" m%" PRIu64 "\n", message->thread,
+            message->bytes, message->number);
+}
+
 static void destroy(struct span_export *export, const char *type, const char *alias, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -175,5 +190,6 @@ const struct span_exporter exporter_paje = {
     .begin = begin,
     .enter = enter,
     .leave = leave,
+    .message = message,
     .finish = finish,
 };

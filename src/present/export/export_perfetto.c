@@ -436,6 +436,19 @@ static void leave(struct span_export *export, uint32_t thread, const struct span
     put_event(export, leave->ns);
 }
 
+/* Flows of messages are numbered from the top, apart from the others. */
+static void message(struct span_export *export, const struct span_message *message)
+{
+    struct perfetto *perfetto = export->own;
+    const struct told told = {.name = name_of(export, NAMES_OF_OTHERS, message->is_received ? 2 : 3,
+                                              message->is_received ? "receives" : "sends")};
+    begin_event(perfetto, INSTANT, track_of_thread(message->thread));
+    put_told(perfetto, &told);
+    proto__fixed64(&perfetto->event, message->is_received ? EVENT_FLOW_ENDS : EVENT_FLOW,
+                   UINT64_MAX - message->number);
+    put_event(export, message->ns);
+}
+
 /* ---- other tracks ---------------------------------------------------------------------------- */
 
 /* A track is in inner. */
@@ -713,6 +726,7 @@ const struct span_exporter exporter_perfetto = {.name = "perfetto",
                                                 .ended = ended,
                                                 .enter = enter,
                                                 .leave = leave,
+                                                .message = message,
                                                 .point = point,
                                                 .state = state,
                                                 .hold = hold,

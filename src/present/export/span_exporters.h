@@ -112,6 +112,15 @@ struct span_leave {
     bool has_result;
 };
 
+/* A message of MPI leaves a thread, or has come to another one. */
+struct span_message {
+    uint64_t ns, number; /* from 1: the same of both ends */
+    uint32_t thread, other;
+    uint64_t bytes;
+    uint32_t tag;
+    bool is_received; /* else it is sent: told before */
+};
+
 /* What runs over time. */
 enum span_counter {
     SPAN_CPUS,    /* threads that were on a CPU; without the kernel's records: in no wait */
@@ -160,6 +169,8 @@ struct span_exporter {
     /* What takes and releases locks, and the like: the trace's own events, which hold and release
      * are made of. */
     void (*mark)(struct span_export *export, uint32_t thread, const struct span_enter *mark);
+    /* Of SPANS_IN_TIME: within the spans that it is sent and received in. */
+    void (*message)(struct span_export *export, const struct span_message *message);
     /* From now on; COMPONENT_RUNNING: it is on a CPU. */
     void (*state)(struct span_export *export, uint32_t thread, uint64_t ns, enum component state);
     /* It has the lock from now on, until release tells so, exclusively: nobody else has it. Shared:
