@@ -1,9 +1,9 @@
 #include "cmd/load.h"
 
 #include "analysis/events/run_part.h"
+#include "analysis/findings/rank_gains.h"
 #include "analysis/findings/wall_gains.h"
 #include "analysis/mpi/mpi.h"
-#include "analysis/mpi/rank_gains.h"
 #include "analysis/openmp/openmp.h"
 #include "analysis/timeline/long_functions.h"
 #include "analysis/timeline/requests.h"

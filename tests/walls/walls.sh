@@ -54,7 +54,7 @@ may_stand_on() {
     locks) echo critical_path sync callsite ;;
     cause) echo memory events sync callsite ;;
     ledger) echo cause memory events sync callsite ;;
-    findings) echo replay ledger openmp locks memory cause events sync callsite ;;
+    findings) echo replay ledger openmp mpi locks memory cause events sync callsite ;;
     replay) echo ledger events sync callsite ;;
     iterations | outliers) echo structure events callsite ;;
     timeline) echo findings ledger memory events sync callsite ;;

@@ -1,6 +1,6 @@
 /* rank_gains.h: what findings of messages would gain, by a replay of the ranks. */
-#ifndef HEURT_ANALYSIS_MPI_RANK_GAINS_H
-#define HEURT_ANALYSIS_MPI_RANK_GAINS_H
+#ifndef HEURT_ANALYSIS_FINDINGS_RANK_GAINS_H
+#define HEURT_ANALYSIS_FINDINGS_RANK_GAINS_H
 
 #include "analysis/findings/findings.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/mpi/rank_gains.h"
+#include "analysis/findings/rank_gains.h"
 
 #include "analysis/mpi/mpi.h"
 #include "analysis/mpi/rank_replay.h"
