@@ -90,10 +90,12 @@ static enum class_kind kind_of_sleep(uint32_t how)
     return how == HEURT_SLEEP_YIELD || how & HEURT_SLEEP_POLLS ? CLASS_YIELD : CLASS_SLEEP;
 }
 
-/* Whoever receives, completes, probes, comes to a collective or synchronizes windows waits for
- * others; who sends may. */
+/* What MPI does with files is as what others do. Whoever receives, completes, probes, comes to a
+ * collective or synchronizes windows waits for others; who sends may. */
 static enum class_kind kind_of_message_call(uint32_t call)
 {
+    if (HEURT_CALL_IS_OF_FILE(call))
+        return CLASS_DISK;
     bool waits = (call >= HEURT_CALL_RECV && call <= HEURT_CALL_SENDRECV_REPLACE &&
                   call != HEURT_CALL_IRECV && call != HEURT_CALL_IMRECV) ||
                  (call >= HEURT_CALL_PROBE && call <= HEURT_CALL_TESTSOME) ||

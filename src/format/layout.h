@@ -557,7 +557,7 @@ struct heurt_thread_name {
     /* It ends, or has ended and began so many ticks ago: SITE(enum heurt_openmp), ticks (0: there was   \
      * a begin), two figures */                                                                          \
     POINT(OPENMP_END, 84, 4)                                                                           \
-    /* MPI (message_layout.h). A call: SITE(enum heurt_message_call), communicator, bytes | result */    \
+    /* MPI (message_layout.h). A call: SITE(enum heurt_message_call), communicator, bytes | calls in it but for the first, result (two numbers) */    \
     SPAN(MESSAGE_CALL, 86, 3, 1)                                                                         \
     POINT(MESSAGE_SENT, 88, 3)                                                                           \
     POINT(MESSAGE_AWAITED, 90, 3)                                                                        \

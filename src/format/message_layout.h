@@ -58,6 +58,10 @@
 #define HEURT_SIGNAL_LOCK_EXCLUSIVE 0x80000005u
 #define HEURT_IS_SIGNAL(tag) ((tag) > 0x80000000u && (tag) < HEURT_MESSAGE_ANY)
 
+/* A file of MPI as definitions of objects name it, by the number that its calls tell instead of a
+ * communicator. */
+#define HEURT_MESSAGE_FILE(number) (0xfd02000000000000ull | (uint32_t)(number))
+
 /* In the third word of MESSAGE_COMMUNICATOR: what it is of. */
 #define HEURT_MESSAGE_WINDOW (1ull << 32)
 
@@ -120,6 +124,13 @@ enum heurt_message_family {
     X(TESTSOME, 31, COMPLETES, "MPI_Testsome")                      \
     X(COMMUNICATOR, 32, OTHER, "MPI_Comm_…")                        \
     X(SPAWN, 35, OTHER, "MPI_Comm_spawn")                           \
+    X(ISENDRECV, 36, SENDS, "MPI_Isendrecv")                        \
+    X(ISENDRECV_REPLACE, 37, SENDS, "MPI_Isendrecv_replace")        \
+    X(PREADY, 38, SENDS, "MPI_Pready")                              \
+    X(PARRIVED, 39, OTHER, "MPI_Parrived")                          \
+    X(COMM_ACCEPT, 40, OTHER, "MPI_Comm_accept")                    \
+    X(COMM_CONNECT, 41, OTHER, "MPI_Comm_connect")                  \
+    X(COMM_JOIN, 42, OTHER, "MPI_Comm_join")                        \
     X(BARRIER, 65, BARRIER, "MPI_Barrier")                          \
     X(BCAST, 66, FROM_ROOT, "MPI_Bcast")                            \
     X(SCATTER, 67, FROM_ROOT, "MPI_Scatter")                        \
@@ -186,13 +197,42 @@ enum heurt_message_family {
     X(FILE_CLOSE, 191, FILE, "MPI_File_close")                      \
     X(FILE_READ, 192, FILE, "MPI_File_read")                        \
     X(FILE_WRITE, 193, FILE, "MPI_File_write")                      \
-    X(FILE_READ_AT, 194, FILE, "MPI_File_read_at")                  \
-    X(FILE_WRITE_AT, 195, FILE, "MPI_File_write_at")                \
-    X(FILE_SYNC, 200, FILE, "MPI_File_sync")                        \
-    X(FILE_READ_ALL, 201, FILE, "MPI_File_read_all")                \
-    X(FILE_WRITE_ALL, 202, FILE, "MPI_File_write_all")              \
-    X(FILE_READ_AT_ALL, 203, FILE, "MPI_File_read_at_all")          \
-    X(FILE_WRITE_AT_ALL, 204, FILE, "MPI_File_write_at_all")
+    X(FILE_READ_AT, 194, FILE, "MPI_File_read_at")                         \
+    X(FILE_WRITE_AT, 195, FILE, "MPI_File_write_at")                       \
+    X(FILE_READ_SHARED, 196, FILE, "MPI_File_read_shared")                 \
+    X(FILE_WRITE_SHARED, 197, FILE, "MPI_File_write_shared")               \
+    X(FILE_IREAD, 198, FILE, "MPI_File_iread")                             \
+    X(FILE_IWRITE, 199, FILE, "MPI_File_iwrite")                           \
+    X(FILE_SYNC, 200, FILE, "MPI_File_sync")                               \
+    X(FILE_READ_ALL, 201, FILE, "MPI_File_read_all")                       \
+    X(FILE_WRITE_ALL, 202, FILE, "MPI_File_write_all")                     \
+    X(FILE_READ_AT_ALL, 203, FILE, "MPI_File_read_at_all")                 \
+    X(FILE_WRITE_AT_ALL, 204, FILE, "MPI_File_write_at_all")               \
+    X(FILE_IREAD_AT, 205, FILE, "MPI_File_iread_at")                       \
+    X(FILE_IWRITE_AT, 206, FILE, "MPI_File_iwrite_at")                     \
+    X(FILE_IREAD_SHARED, 207, FILE, "MPI_File_iread_shared")               \
+    X(FILE_IWRITE_SHARED, 208, FILE, "MPI_File_iwrite_shared")             \
+    X(FILE_READ_ORDERED, 209, FILE, "MPI_File_read_ordered")               \
+    X(FILE_WRITE_ORDERED, 210, FILE, "MPI_File_write_ordered")             \
+    X(FILE_IREAD_ALL, 211, FILE, "MPI_File_iread_all")                     \
+    X(FILE_IWRITE_ALL, 212, FILE, "MPI_File_iwrite_all")                   \
+    X(FILE_IREAD_AT_ALL, 213, FILE, "MPI_File_iread_at_all")               \
+    X(FILE_IWRITE_AT_ALL, 214, FILE, "MPI_File_iwrite_at_all")             \
+    X(FILE_READ_ALL_BEGIN, 215, FILE, "MPI_File_read_all_begin")           \
+    X(FILE_READ_ALL_END, 216, FILE, "MPI_File_read_all_end")               \
+    X(FILE_WRITE_ALL_BEGIN, 217, FILE, "MPI_File_write_all_begin")         \
+    X(FILE_WRITE_ALL_END, 218, FILE, "MPI_File_write_all_end")             \
+    X(FILE_READ_AT_ALL_BEGIN, 219, FILE, "MPI_File_read_at_all_begin")     \
+    X(FILE_READ_AT_ALL_END, 220, FILE, "MPI_File_read_at_all_end")         \
+    X(FILE_WRITE_AT_ALL_BEGIN, 221, FILE, "MPI_File_write_at_all_begin")   \
+    X(FILE_WRITE_AT_ALL_END, 222, FILE, "MPI_File_write_at_all_end")       \
+    X(FILE_READ_ORDERED_BEGIN, 223, FILE, "MPI_File_read_ordered_begin")   \
+    X(FILE_READ_ORDERED_END, 224, FILE, "MPI_File_read_ordered_end")       \
+    X(FILE_WRITE_ORDERED_BEGIN, 225, FILE, "MPI_File_write_ordered_begin") \
+    X(FILE_WRITE_ORDERED_END, 226, FILE, "MPI_File_write_ordered_end")     \
+    X(FILE_SET_SIZE, 227, FILE, "MPI_File_set_size")                       \
+    X(FILE_PREALLOCATE, 228, FILE, "MPI_File_preallocate")                 \
+    X(FILE_SET_VIEW, 229, FILE, "MPI_File_set_view")
 /* clang-format on */
 #define HEURT_MESSAGE_NONBLOCKING 64u
 
@@ -201,6 +241,9 @@ enum heurt_message_call {
     HEURT_MESSAGE_CALL_TABLE(HEURT_MESSAGE_CALL_NUMBER)
 #undef HEURT_MESSAGE_CALL_NUMBER
 };
+
+/* Calls that name a file by its number. */
+#define HEURT_CALL_IS_OF_FILE(call) ((call) >= HEURT_CALL_FILE_OPEN)
 
 /* What a rank's clock showed when another one's did: where its host's was compared with that of the
  * host of rank 0, over MPI, once at the start and once at the end. All ranks of a host tell the

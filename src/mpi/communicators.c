@@ -85,6 +85,31 @@ static bool group_of(uint64_t key, enum group_kind kind, MPI_Group *group)
     return PMPI_Comm_group(HANDLE_OF(MPI_Comm, key), group) == MPI_SUCCESS;
 }
 
+/* Whether there are processes among them that are not in MPI_COMM_WORLD: spawned, or connected to.
+ */
+static bool has_foreign(const int *world, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (world[i] < 0)
+            return true;
+    return false;
+}
+
+/* To how many others a process sends in an operation of its neighbourhood. */
+static uint32_t count_neighbours(MPI_Comm handle, int rank)
+{
+    int how = MPI_UNDEFINED, count = 0, sources, weighted;
+    if (PMPI_Topo_test(handle, &how) != MPI_SUCCESS)
+        return 0;
+    if (how == MPI_CART && PMPI_Cartdim_get(handle, &count) == MPI_SUCCESS)
+        count *= 2;
+    else if (how == MPI_GRAPH)
+        PMPI_Graph_neighbors_count(handle, rank, &count);
+    else if (how == MPI_DIST_GRAPH)
+        PMPI_Dist_graph_neighbors_count(handle, &sources, &count, &weighted);
+    return count > 0 ? (uint32_t)count : 0;
+}
+
 /* Of an intercommunicator: those that messages go to. Returns the hash of both groups. */
 static uint64_t describe_remote(MPI_Comm handle, struct communicator *made, uint64_t members)
 {
@@ -95,6 +120,7 @@ static uint64_t describe_remote(MPI_Comm handle, struct communicator *made, uint
         return members;
     int *remote = world_ranks(group, &made->remote);
     uint64_t others = remote ? hash_of(remote, made->remote, GROUP_COMMUNICATOR) : 0;
+    made->is_foreign |= remote && has_foreign(remote, made->remote);
     pages__put(made->world, 2 * made->size * sizeof *made->world);
     made->world = remote;
     return members < others ? mix(members, others) : mix(others, members);
@@ -113,10 +139,13 @@ static bool describe(uint64_t key, enum group_kind kind, struct communicator *ma
     if (!made->world)
         return false;
     uint64_t members = hash_of(made->world, made->size, kind);
-    if (kind == GROUP_COMMUNICATOR)
+    made->is_foreign = has_foreign(made->world, made->size);
+    if (kind == GROUP_COMMUNICATOR) {
+        made->neighbours = count_neighbours(HANDLE_OF(MPI_Comm, key), rank);
         members = describe_remote(HANDLE_OF(MPI_Comm, key), made, members);
-    else
+    } else {
         made->own = pages__get(GROUP_OWN_BYTES(made->size));
+    }
     if (!made->world || (kind != GROUP_COMMUNICATOR && !made->own))
         return false;
     uint64_t hash = mix(members, count_group(members));
@@ -201,7 +230,10 @@ static void tell(uint64_t tick, const struct communicator *made)
 void communicator__made(uint64_t tick, MPI_Comm handle)
 {
     const struct communicator *made = handle == MPI_COMM_NULL ? NULL : communicator__of(handle);
-    if (made)
+    if (made && made->is_foreign)
+        heurt_message_note("The program has processes of MPI that it spawned, or connected to: "
+                           "what ranks and these send each other is not told.");
+    else if (made)
         tell(tick, made);
 }
 
@@ -223,6 +255,12 @@ void group__gone(uint64_t key, enum group_kind kind)
 void communicators__begin(uint64_t tick, int threads)
 {
     int rank = 0, size = 0;
+    MPI_Comm parent = MPI_COMM_NULL;
+    PMPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL) { /* its rank is one of another MPI_COMM_WORLD */
+        heurt_message_note("This process of MPI was spawned: it is no rank of the program's.");
+        return;
+    }
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     heurt_message_point(tick, HEURT_EVENT_MESSAGE_RANK, HEURT_MESSAGE(rank, size),

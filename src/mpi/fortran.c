@@ -25,36 +25,36 @@ HIDDEN struct mpi_code heurt_mpi_fortran_code;
 
 /* ---- PMPI ------------------------------------------------------------------------------------ */
 
-#define PMPI_SLOT(name, lower) HIDDEN void *heurt_slot_PMPI_##name;
+#define PMPI_SLOT(name, lower) HIDDEN void *heurt_slot_P##name;
 MPI_FUNCTIONS(PMPI_SLOT)
 #undef PMPI_SLOT
 
 static const struct mpi_entry entries[MPI_FUNCTION_COUNT] = {
-#define ENTRY(name, lower) [F_##name] = {"PMPI_" #name, &heurt_slot_PMPI_##name},
+#define ENTRY(name, lower) [F_##name] = {"P" #name, &heurt_slot_P##name},
     MPI_FUNCTIONS(ENTRY)
 #undef ENTRY
 };
 
 /* clang-format off */
 #define PMPI_TRAMPOLINE(name, lower)                                                      \
-    __asm__(TRAMPOLINE_BEGIN("PMPI_" #name)                                               \
+    __asm__(TRAMPOLINE_BEGIN("P" #name)                                               \
             "2:\n"                                                                        \
             "  mov (%rsp), %r11\n"                                                        \
             "  sub heurt_mpi_fortran_code(%rip), %r11\n"                                  \
             "  cmp heurt_mpi_fortran_code+8(%rip), %r11\n"                                \
             "  jb 3f\n"                                                                   \
-            "  mov heurt_slot_PMPI_" #name "(%rip), %r11\n"                               \
+            "  mov heurt_slot_P" #name "(%rip), %r11\n"                               \
             "  test %r11, %r11\n"                                                         \
             "  jz 1f\n"                                                                   \
             "  jmp *%r11\n"                                                               \
             "3:\n"                                                                        \
-            "  jmp *heurt_slot_MPI_" #name "(%rip)\n"                                     \
+            "  jmp *heurt_slot_" #name "(%rip)\n"                                     \
             "1:\n"                                                                        \
             SAVE_ARGUMENTS                                                                \
             "  call heurt_mpi_resolve\n"                                                  \
             RESTORE_ARGUMENTS                                                             \
             "  jmp 2b\n"                                                                  \
-            TRAMPOLINE_END("PMPI_" #name));
+            TRAMPOLINE_END("P" #name));
 /* clang-format on */
 MPI_FUNCTIONS(PMPI_TRAMPOLINE)
 
@@ -105,11 +105,11 @@ void fortran__leads_to_wrappers(struct mpi_code code)
 /* ---- Fortran's names ------------------------------------------------------------------------- */
 
 /* As compilers spell them, and as the module mpi_f08 of each MPI calls its own. */
-#define SPELLINGS(X, lower)  \
-    X("mpi_" #lower "_")     \
-    X("mpi_" #lower "__")    \
-    X("mpi_" #lower "_f08_") \
-    X("mpi_" #lower "_f08ts_")
+#define SPELLINGS(X, lower) \
+    X(#lower "_")           \
+    X(#lower "__")          \
+    X(#lower "_f08_")       \
+    X(#lower "_f08ts_")
 
 static struct fortran_entry {
     const char *name;

@@ -143,6 +143,15 @@ bool request__activate(uint64_t key, uint32_t number, struct mpi_request *reques
     return is_known;
 }
 
+uint32_t request__number(uint64_t key)
+{
+    lock();
+    uint64_t at = find(key);
+    uint32_t number = own.places && at <= own.mask ? own.places[at].number : 0;
+    unlock();
+    return number;
+}
+
 void request__forget(uint64_t key)
 {
     lock();

@@ -12,20 +12,20 @@
 extern void heurt_message_note(const char *sentence) __attribute__((weak));
 
 /* Where each function leads; 0: not known yet. */
-#define SLOT(name, lower) HIDDEN void *heurt_slot_MPI_##name;
+#define SLOT(name, lower) HIDDEN void *heurt_slot_##name;
 MPI_FUNCTIONS(SLOT)
 #undef SLOT
 
 static const struct mpi_entry entries[MPI_FUNCTION_COUNT] = {
-#define ENTRY(name, lower) [F_##name] = {"MPI_" #name, &heurt_slot_MPI_##name},
+#define ENTRY(name, lower) [F_##name] = {#name, &heurt_slot_##name},
     MPI_FUNCTIONS(ENTRY)
 #undef ENTRY
 };
 
 /* clang-format off */
 #define TRAMPOLINE(name, lower)                                                           \
-    __asm__(TRAMPOLINE_BEGIN("MPI_" #name)                                                \
-            "  mov heurt_slot_MPI_" #name "(%rip), %r11\n"                                \
+    __asm__(TRAMPOLINE_BEGIN(#name)                                                \
+            "  mov heurt_slot_" #name "(%rip), %r11\n"                                \
             "  test %r11, %r11\n"                                                         \
             "  jz 1f\n"                                                                   \
             "  jmp *%r11\n"                                                               \
@@ -33,8 +33,8 @@ static const struct mpi_entry entries[MPI_FUNCTION_COUNT] = {
             SAVE_ARGUMENTS                                                                \
             "  call heurt_mpi_resolve\n"                                                  \
             RESTORE_ARGUMENTS                                                             \
-            "  jmp *heurt_slot_MPI_" #name "(%rip)\n"                                     \
-            TRAMPOLINE_END("MPI_" #name));
+            "  jmp *heurt_slot_" #name "(%rip)\n"                                     \
+            TRAMPOLINE_END(#name));
 /* clang-format on */
 MPI_FUNCTIONS(TRAMPOLINE)
 

@@ -1,6 +1,9 @@
 /* wrap.h: what the wrappers of MPI's functions have in common. Compiled once for each ABI (mpi.h).
  *
- *     wrap_calls.c      the wrappers of messages;  wrap_collectives.c  of operations of all
+ *     wrap_calls.c      the wrappers of requests and probes
+ *     wrap_messages.c   of messages, with small and large counts
+ *     wrap_collectives.c  of operations of all, likewise;  wrap_files.c  of files
+ *     wrap_groups.c     of what makes communicators, and processes
  *     wrap_windows.c    of one-sided communication
  *     communicators.c   numbers of communicators and windows, and ranks in MPI_COMM_WORLD of
  *                       their members
@@ -29,6 +32,9 @@
 /* ---- libheurt.so's (runtime/hook_message.c) -------------------------------------------------- */
 
 uint64_t heurt_message_enter(uint64_t site, uint64_t communicator, uint64_t bytes);
+uint64_t heurt_message_ask(uint64_t site, uint64_t communicator);
+void heurt_message_asked(uint64_t site, uint64_t since, uint64_t result);
+void heurt_message_file(uint32_t number, const char *name);
 void heurt_message_point(uint64_t tick, uint32_t id, uint64_t a, uint64_t b, uint64_t c);
 uint64_t heurt_message_tick(void);
 void heurt_message_leave(uint64_t since, uint64_t result);
@@ -64,7 +70,54 @@ static inline void *next__of(const void *address, enum mpi_function function)
     bool is_passed_by = library == HEURT_MESSAGE_OPEN_MPI && fortran__calls(address);
     return (is_passed_by ? heurt_mpi_last : heurt_mpi_next)[function];
 }
-#define NEXT(name) ((__typeof__(&MPI_##name))next__of(__builtin_return_address(0), F_##name))
+#define NEXT_OF(function) \
+    ((__typeof__(&function))next__of(__builtin_return_address(0), F_##function))
+#define NEXT(name) NEXT_OF(MPI_##name)
+
+/* Functions with counts: those with large ones (MPI 4), which have a name of their own, are the
+ * same source, compiled once more. */
+#ifdef HEURT_MPI_LARGE
+#define SIZED(function) function##_c
+typedef MPI_Count mpi_count;
+typedef MPI_Aint mpi_place;
+#else
+#define SIZED(function) function
+typedef int mpi_count, mpi_place;
+#endif
+/* Open MPI 4 has persistent collectives by names of its own. */
+#if defined OPEN_MPI && OMPI_MAJOR_VERSION < 5
+#include <mpi-ext.h>
+#define PERSISTENT_COLLECTIVE(name) SIZED(MPIX_##name##_init)
+#define HAS_PERSISTENT (OMPI_HAVE_MPI_EXT_PCOLLREQ)
+#else
+#define PERSISTENT_COLLECTIVE(name) SIZED(MPI_##name##_init)
+#define HAS_PERSISTENT (MPI_VERSION >= 4)
+#endif
+#define GLUE(a, b) a##b
+#define WRAPPER(function) GLUE(heurt_, function)
+#define SIZED_WRAPPER(name) WRAPPER(SIZED(MPI_##name))
+#define NEXT_EXPANDED(function) NEXT_OF(function)
+#define SIZED_NEXT(name) NEXT_EXPANDED(SIZED(MPI_##name))
+
+/* In a wrapper, which has since and result. */
+#define ENTER(call, in, bytes) heurt_message_enter(SITE_OF(call), communicator__number(in), bytes)
+#define LEAVE()                                                    \
+    do {                                                           \
+        if (likely(since))                                         \
+            heurt_message_leave(since, (uint64_t)(int64_t)result); \
+        return result;                                             \
+    } while (0)
+#define IS_DONE (since && result == MPI_SUCCESS)
+/* Likewise in one that asks whether something has come: with site, too. As long as the program asks
+ * at one place again and again, and nothing has come, that is one span. */
+#define LEAVE_ASKED(has_come)                                            \
+    do {                                                                 \
+        if (IS_DONE && !(has_come)) {                                    \
+            heurt_message_asked(site, since, (uint64_t)(int64_t)result); \
+            return result;                                               \
+        }                                                                \
+        LEAVE();                                                         \
+    } while (0)
 
 /* ---- communicators --------------------------------------------------------------------------- */
 
@@ -90,7 +143,9 @@ struct communicator {
     enum group_kind kind;
     uint32_t number, size, rank; /* rank: this process's in it */
     uint32_t remote;             /* size of the other group; 0: there is none */
+    uint32_t neighbours;         /* that this process sends to in a neighbourhood's operations */
     int *world;                  /* of those that messages in it go to: ranks in MPI_COMM_WORLD */
+    bool is_foreign;             /* some of them are not in it: nothing of theirs is told */
     struct group_own *own;       /* NULL: a communicator */
     bool is_used;
 };
@@ -141,10 +196,13 @@ void clocks__end(bool is_told);
 enum request_kind {
     REQUEST_SEND,
     REQUEST_RECEIVE,
+    REQUEST_EXCHANGE, /* likewise, of MPI_Isendrecv: peer, tag, bytes: as it was asked for */
     REQUEST_COLLECTIVE,
     REQUEST_MATCHED,
     REQUEST_ACCESS,
     REQUEST_LOCK,
+    REQUEST_COMMUNICATOR, /* bytes: where its handle is put */
+    REQUEST_FILE,         /* a file that is open; number: its own */
 };
 
 struct mpi_request {
@@ -153,14 +211,15 @@ struct mpi_request {
     uint8_t kind;    /* enum request_kind */
     bool is_persistent;
     const struct communicator *in;
-    /* Of a persistent one: what it sends or awaits. */
+    /* Of a persistent one: what it sends or awaits; of a collective: its root, its call. */
     int peer, tag;
     uint64_t bytes;
 };
 
-/* Messages that were matched, and locks of windows, are kept as requests are. */
+/* Messages that were matched, files and locks of windows are kept as requests are. */
 #define request__key(handle) KEY_OF(handle)
 #define request__key_of_message(handle) (KEY_OF(handle) ^ 1ull << 63)
+#define request__key_of_file(handle) (KEY_OF(handle) ^ 3ull << 62)
 #define request__key_of_lock(window, rank) \
     ((((uint64_t)(window) << 32 | (uint32_t)(rank)) & ~(3ull << 62)) | 1ull << 62)
 
@@ -175,6 +234,8 @@ void request__put(struct mpi_request request);
 bool request__take(uint64_t key, struct mpi_request *request);
 /* Gives a persistent one that number. False: it is not known. */
 bool request__activate(uint64_t key, uint32_t number, struct mpi_request *request);
+/* The number of one that stays where it is; 0: it is not known. */
+uint32_t request__number(uint64_t key);
 /* Forgets it, also a persistent one. */
 void request__forget(uint64_t key);
 
@@ -185,7 +246,7 @@ void pages__put(void *pages, size_t bytes);
 /* ---- what is told ---------------------------------------------------------------------------- */
 
 /* Of elements of a type; 0: of none. */
-static inline uint64_t bytes_of(int count, MPI_Datatype type)
+static inline uint64_t bytes_of(int64_t count, MPI_Datatype type)
 {
     int size = 0;
     if (count <= 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &size) != MPI_SUCCESS)

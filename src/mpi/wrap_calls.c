@@ -1,16 +1,7 @@
-/* wrap_calls.c: the wrappers of C, one after the other (wrap.h). */
+/* wrap_calls.c: the wrappers of what begins and ends, of requests and of probes (wrap.h). */
 #include "mpi/wrap.h"
 
 #include <alloca.h>
-
-#define ENTER(call, in, bytes) heurt_message_enter(SITE_OF(call), communicator__number(in), bytes)
-#define LEAVE()                                                    \
-    do {                                                           \
-        if (likely(since))                                         \
-            heurt_message_leave(since, (uint64_t)(int64_t)result); \
-        return result;                                             \
-    } while (0)
-#define IS_DONE (since && result == MPI_SUCCESS)
 
 /* ---- beginning and end ----------------------------------------------------------------------- */
 
@@ -44,153 +35,18 @@ EXPORT int heurt_MPI_Finalize(void)
     LEAVE();
 }
 
-/* ---- messages -------------------------------------------------------------------------------- */
-
-#define SEND(name, call)                                                                           \
-    EXPORT int heurt_MPI_##name(const void *buffer, int count, MPI_Datatype type, int to, int tag, \
-                                MPI_Comm comm)                                                     \
-    {                                                                                              \
-        const struct communicator *in = communicator__of(comm);                                    \
-        uint64_t bytes = bytes_of(count, type), since = ENTER(call, in, bytes);                    \
-        if (likely(since))                                                                         \
-            tell__sent(since, 0, in, to, tag, bytes);                                              \
-        int result = NEXT(name)(buffer, count, type, to, tag, comm);                               \
-        LEAVE();                                                                                   \
-    }
-/* clang-format off */
-SEND(Send, SEND)
-SEND(Ssend, SSEND)
-SEND(Bsend, BSEND)
-SEND(Rsend, RSEND)
-/* clang-format on */
-
-#define ISEND(name, call)                                                                          \
-    EXPORT int heurt_MPI_##name(const void *buffer, int count, MPI_Datatype type, int to, int tag, \
-                                MPI_Comm comm, MPI_Request *request)                               \
-    {                                                                                              \
-        const struct communicator *in = communicator__of(comm);                                    \
-        uint64_t bytes = bytes_of(count, type), since = ENTER(call, in, bytes);                    \
-        uint32_t number = since ? request__next_number() : 0;                                      \
-        if (likely(since))                                                                         \
-            tell__sent(since, number, in, to, tag, bytes);                                         \
-        int result = NEXT(name)(buffer, count, type, to, tag, comm, request);                      \
-        if (IS_DONE)                                                                               \
-            request__put((struct mpi_request){                                                     \
-                .key = request__key(*request), .number = number, .kind = REQUEST_SEND, .in = in}); \
-        LEAVE();                                                                                   \
-    }
-/* clang-format off */
-ISEND(Isend, ISEND)
-ISEND(Issend, ISSEND)
-ISEND(Ibsend, IBSEND)
-ISEND(Irsend, IRSEND)
-/* clang-format on */
-
-EXPORT int heurt_MPI_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag,
-                          MPI_Comm comm, MPI_Status *status)
-{
-    MPI_Status own;
-    const struct communicator *in = communicator__of(comm);
-    uint64_t bytes = bytes_of(count, type), since = ENTER(RECV, in, bytes);
-    uint32_t number = since ? request__next_number() : 0;
-    if (likely(since)) {
-        status = status == MPI_STATUS_IGNORE ? &own : status;
-        tell__awaited(since, number, in, from, tag, bytes);
-    }
-    int result = NEXT(Recv)(buffer, count, type, from, tag, comm, status);
-    if (IS_DONE)
-        tell__received(heurt_message_tick(), number, in, status);
-    LEAVE();
-}
-
-EXPORT int heurt_MPI_Irecv(void *buffer, int count, MPI_Datatype type, int from, int tag,
-                           MPI_Comm comm, MPI_Request *request)
-{
-    const struct communicator *in = communicator__of(comm);
-    uint64_t bytes = bytes_of(count, type), since = ENTER(IRECV, in, bytes);
-    uint32_t number = since ? request__next_number() : 0;
-    if (likely(since))
-        tell__awaited(since, number, in, from, tag, bytes);
-    int result = NEXT(Irecv)(buffer, count, type, from, tag, comm, request);
-    if (IS_DONE)
-        request__put((struct mpi_request){
-            .key = request__key(*request), .number = number, .kind = REQUEST_RECEIVE, .in = in});
-    LEAVE();
-}
-
-EXPORT int heurt_MPI_Sendrecv(const void *sent, int count, MPI_Datatype type, int to, int tag,
-                              void *received, int room, MPI_Datatype received_type, int from,
-                              int received_tag, MPI_Comm comm, MPI_Status *status)
-{
-    MPI_Status own;
-    const struct communicator *in = communicator__of(comm);
-    uint64_t bytes = bytes_of(count, type), room_bytes = bytes_of(room, received_type);
-    uint64_t since = ENTER(SENDRECV, in, bytes + room_bytes);
-    uint32_t number = since ? request__next_number() : 0;
-    if (likely(since)) {
-        status = status == MPI_STATUS_IGNORE ? &own : status;
-        tell__sent(since, 0, in, to, tag, bytes);
-        tell__awaited(since, number, in, from, received_tag, room_bytes);
-    }
-    int result = NEXT(Sendrecv)(sent, count, type, to, tag, received, room, received_type, from,
-                                received_tag, comm, status);
-    if (IS_DONE)
-        tell__received(heurt_message_tick(), number, in, status);
-    LEAVE();
-}
-
-EXPORT int heurt_MPI_Sendrecv_replace(void *buffer, int count, MPI_Datatype type, int to, int tag,
-                                      int from, int received_tag, MPI_Comm comm, MPI_Status *status)
-{
-    MPI_Status own;
-    const struct communicator *in = communicator__of(comm);
-    uint64_t bytes = bytes_of(count, type), since = ENTER(SENDRECV_REPLACE, in, 2 * bytes);
-    uint32_t number = since ? request__next_number() : 0;
-    if (likely(since)) {
-        status = status == MPI_STATUS_IGNORE ? &own : status;
-        tell__sent(since, 0, in, to, tag, bytes);
-        tell__awaited(since, number, in, from, received_tag, bytes);
-    }
-    int result =
-        NEXT(Sendrecv_replace)(buffer, count, type, to, tag, from, received_tag, comm, status);
-    if (IS_DONE)
-        tell__received(heurt_message_tick(), number, in, status);
-    LEAVE();
-}
-
-/* ---- persistent requests --------------------------------------------------------------------- */
-
-#define PERSISTENT(name, constness, request_kind)                                               \
-    EXPORT int heurt_MPI_##name(constness void *buffer, int count, MPI_Datatype type, int rank, \
-                                int tag, MPI_Comm comm, MPI_Request *request)                   \
-    {                                                                                           \
-        const struct communicator *in = communicator__of(comm);                                 \
-        uint64_t since = ENTER(PERSISTENT, in, bytes_of(count, type));                          \
-        int result = NEXT(name)(buffer, count, type, rank, tag, comm, request);                 \
-        if (IS_DONE)                                                                            \
-            request__put((struct mpi_request){.key = request__key(*request),                    \
-                                              .kind = request_kind,                             \
-                                              .is_persistent = true,                            \
-                                              .in = in,                                         \
-                                              .peer = rank,                                     \
-                                              .tag = tag,                                       \
-                                              .bytes = bytes_of(count, type)});                 \
-        LEAVE();                                                                                \
-    }
-/* clang-format off */
-PERSISTENT(Send_init, const, REQUEST_SEND)
-PERSISTENT(Ssend_init, const, REQUEST_SEND)
-PERSISTENT(Bsend_init, const, REQUEST_SEND)
-PERSISTENT(Rsend_init, const, REQUEST_SEND)
-PERSISTENT(Recv_init, , REQUEST_RECEIVE)
-/* clang-format on */
+/* ---- requests that are begun again ------------------------------------------------------------
+ */
 
 static void tell_start(uint64_t tick, MPI_Request handle)
 {
     struct mpi_request request;
     if (!request__activate(request__key(handle), request__next_number(), &request))
         return;
-    if (request.kind == REQUEST_SEND)
+    if (request.kind == REQUEST_COLLECTIVE)
+        tell__collective(tick, request.number, request.in, request.peer, (uint32_t)request.tag,
+                         request.bytes);
+    else if (request.kind == REQUEST_SEND)
         tell__sent(tick, request.number, request.in, request.peer, request.tag, request.bytes);
     else
         tell__awaited(tick, request.number, request.in, request.peer, request.tag, request.bytes);
@@ -213,6 +69,52 @@ EXPORT int heurt_MPI_Startall(int count, MPI_Request requests[])
     int result = NEXT(Startall)(count, requests);
     LEAVE();
 }
+
+/* Partitions of messages (MPI 4): their calls are told, not which is whose. */
+#if MPI_VERSION >= 4
+#define PARTITIONED(name, constness)                                                              \
+    EXPORT int heurt_MPI_##name(constness void *buffer, int partitions, MPI_Count count,          \
+                                MPI_Datatype type, int rank, int tag, MPI_Comm comm,              \
+                                MPI_Info info, MPI_Request *request)                              \
+    {                                                                                             \
+        uint64_t bytes = bytes_of(count, type) * (partitions > 0 ? (uint64_t)partitions : 0);     \
+        uint64_t since = ENTER(PERSISTENT, communicator__of(comm), bytes);                        \
+        int result = NEXT(name)(buffer, partitions, count, type, rank, tag, comm, info, request); \
+        LEAVE();                                                                                  \
+    }
+/* clang-format off */
+PARTITIONED(Psend_init, const)
+PARTITIONED(Precv_init, )
+/* clang-format on */
+
+EXPORT int heurt_MPI_Pready(int partition, MPI_Request request)
+{
+    uint64_t since = ENTER(PREADY, NULL, 0);
+    int result = NEXT(Pready)(partition, request);
+    LEAVE();
+}
+
+EXPORT int heurt_MPI_Pready_range(int first, int last, MPI_Request request)
+{
+    uint64_t since = ENTER(PREADY, NULL, 0);
+    int result = NEXT(Pready_range)(first, last, request);
+    LEAVE();
+}
+
+EXPORT int heurt_MPI_Pready_list(int count, int partitions[], MPI_Request request)
+{
+    uint64_t since = ENTER(PREADY, NULL, 0);
+    int result = NEXT(Pready_list)(count, partitions, request);
+    LEAVE();
+}
+
+EXPORT int heurt_MPI_Parrived(MPI_Request request, int partition, int *flag)
+{
+    uint64_t site = SITE_OF(PARRIVED), since = heurt_message_ask(site, 0);
+    int result = NEXT(Parrived)(request, partition, flag);
+    LEAVE_ASKED(*flag);
+}
+#endif
 
 EXPORT int heurt_MPI_Request_free(MPI_Request *request)
 {
@@ -237,9 +139,10 @@ EXPORT int heurt_MPI_Probe(int from, int tag, MPI_Comm comm, MPI_Status *status)
 
 EXPORT int heurt_MPI_Iprobe(int from, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
-    uint64_t since = ENTER(IPROBE, communicator__of(comm), 0);
+    uint64_t site = SITE_OF(IPROBE),
+             since = heurt_message_ask(site, communicator__number(communicator__of(comm)));
     int result = NEXT(Iprobe)(from, tag, comm, flag, status);
-    LEAVE();
+    LEAVE_ASKED(*flag);
 }
 
 /* A message that is matched is received by whom has its handle: here its place in the order is. */
@@ -272,43 +175,12 @@ EXPORT int heurt_MPI_Improbe(int from, int tag, MPI_Comm comm, int *flag, MPI_Me
 {
     MPI_Status own;
     const struct communicator *in = communicator__of(comm);
-    uint64_t since = ENTER(IMPROBE, in, 0);
+    uint64_t site = SITE_OF(IMPROBE), since = heurt_message_ask(site, communicator__number(in));
     status = status == MPI_STATUS_IGNORE ? &own : status;
     int result = NEXT(Improbe)(from, tag, comm, flag, message, status);
     if (IS_DONE && *flag && *message != MPI_MESSAGE_NO_PROC)
         tell_matched(in, *message, status);
-    LEAVE();
-}
-
-EXPORT int heurt_MPI_Mrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message,
-                           MPI_Status *status)
-{
-    MPI_Status own;
-    struct mpi_request matched = {0};
-    uint64_t key = request__key_of_message(*message);
-    uint64_t since = ENTER(MRECV, NULL, bytes_of(count, type));
-    status = status == MPI_STATUS_IGNORE ? &own : status;
-    bool is_known = since && request__take(key, &matched);
-    int result = NEXT(Mrecv)(buffer, count, type, message, status);
-    if (IS_DONE && is_known)
-        tell__received(heurt_message_tick(), matched.number, matched.in, status);
-    LEAVE();
-}
-
-EXPORT int heurt_MPI_Imrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message,
-                            MPI_Request *request)
-{
-    struct mpi_request matched = {0};
-    uint64_t key = request__key_of_message(*message);
-    uint64_t since = ENTER(IMRECV, NULL, bytes_of(count, type));
-    bool is_known = since && request__take(key, &matched);
-    int result = NEXT(Imrecv)(buffer, count, type, message, request);
-    if (IS_DONE && is_known) {
-        matched.key = request__key(*request);
-        matched.kind = REQUEST_RECEIVE;
-        request__put(matched);
-    }
-    LEAVE();
+    LEAVE_ASKED(*flag);
 }
 
 /* ---- completion ------------------------------------------------------------------------------ */
@@ -340,12 +212,13 @@ EXPORT int heurt_MPI_Test(MPI_Request *handle, int *flag, MPI_Status *status)
 {
     MPI_Status own;
     struct mpi_request request;
-    uint64_t key = request__key(*handle), since = ENTER(TEST, NULL, 0);
+    uint64_t key = request__key(*handle);
+    uint64_t site = SITE_OF(TEST), since = heurt_message_ask(site, 0);
     status = status == MPI_STATUS_IGNORE ? &own : status;
     int result = NEXT(Test)(handle, flag, status);
     if (IS_DONE && *flag && request__take(key, &request))
         tell__done(heurt_message_tick(), &request, status);
-    LEAVE();
+    LEAVE_ASKED(*flag);
 }
 
 /* Each that is known of those that were done, in their order. */
@@ -381,7 +254,7 @@ EXPORT int heurt_MPI_Waitall(int count, MPI_Request requests[], MPI_Status statu
 
 EXPORT int heurt_MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
-    uint64_t since = ENTER(TESTALL, NULL, 0);
+    uint64_t site = SITE_OF(TESTALL), since = heurt_message_ask(site, 0);
     MPI_Status *all = statuses;
     uint64_t *keys = since ? COPIES(uint64_t, count) : NULL;
     REMEMBER(count, requests, keys);
@@ -393,7 +266,7 @@ EXPORT int heurt_MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_S
     if (all != statuses)
         FREE_COPIES(all, count);
     FREE_COPIES(keys, count);
-    LEAVE();
+    LEAVE_ASKED(*flag);
 }
 
 EXPORT int heurt_MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
@@ -414,7 +287,7 @@ EXPORT int heurt_MPI_Testany(int count, MPI_Request requests[], int *index, int 
                              MPI_Status *status)
 {
     MPI_Status own;
-    uint64_t since = ENTER(TESTANY, NULL, 0);
+    uint64_t site = SITE_OF(TESTANY), since = heurt_message_ask(site, 0);
     uint64_t *keys = since ? COPIES(uint64_t, count) : NULL;
     REMEMBER(count, requests, keys);
     status = status == MPI_STATUS_IGNORE ? &own : status;
@@ -422,28 +295,35 @@ EXPORT int heurt_MPI_Testany(int count, MPI_Request requests[], int *index, int 
     if (IS_DONE && keys && *flag && *index != MPI_UNDEFINED)
         tell_all(&keys[*index], 1, status);
     FREE_COPIES(keys, count);
-    LEAVE();
+    LEAVE_ASKED(*flag);
 }
 
-#define SOME(name, call)                                                                     \
+/* All that are done. */
+static void tell_some(uint64_t *keys, int done, const int *indices, const MPI_Status *statuses)
+{
+    for (int i = 0; keys && statuses && done != MPI_UNDEFINED && i < done; i++)
+        tell_all(&keys[indices[i]], 1, &statuses[i]);
+}
+
+#define SOME(name, begins, ends)                                                             \
     EXPORT int heurt_MPI_##name(int count, MPI_Request requests[], int *done, int indices[], \
                                 MPI_Status statuses[])                                       \
     {                                                                                        \
-        uint64_t since = ENTER(call, NULL, 0);                                               \
+        begins;                                                                              \
         MPI_Status *all = statuses;                                                          \
         uint64_t *keys = since ? COPIES(uint64_t, count) : NULL;                             \
         REMEMBER(count, requests, keys);                                                     \
         if (keys && statuses == MPI_STATUSES_IGNORE)                                         \
             all = COPIES(MPI_Status, count);                                                 \
         int result = NEXT(name)(count, requests, done, indices, all ? all : statuses);       \
-        for (int i = 0; IS_DONE && keys && all && *done != MPI_UNDEFINED && i < *done; i++)  \
-            tell_all(&keys[indices[i]], 1, &all[i]);                                         \
+        if (IS_DONE)                                                                         \
+            tell_some(keys, *done, indices, all);                                            \
         if (all != statuses)                                                                 \
             FREE_COPIES(all, count);                                                         \
         FREE_COPIES(keys, count);                                                            \
-        LEAVE();                                                                             \
+        ends;                                                                                \
     }
 /* clang-format off */
-SOME(Waitsome, WAITSOME)
-SOME(Testsome, TESTSOME)
+SOME(Waitsome, uint64_t since = ENTER(WAITSOME, NULL, 0), LEAVE())
+SOME(Testsome, uint64_t site = SITE_OF(TESTSOME); uint64_t since = heurt_message_ask(site, 0), LEAVE_ASKED(*done))
 /* clang-format on */

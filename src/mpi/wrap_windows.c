@@ -1,52 +1,11 @@
-/* wrap_windows.c: the wrappers of one-sided communication. Windows have numbers as communicators
- * have; what all ranks of a window come to is collective on it. Accesses, leave to access and locks
- * are told as messages are, with tags of their own (message_layout.h). */
-#include "mpi/wrap.h"
+/* wrap_windows.c: the wrappers of one-sided communication but for accesses. Windows have numbers as
+ * communicators have; what all ranks of a window come to is collective on it. Accesses, leave to
+ * access and locks are told as messages are, with tags of their own (message_layout.h). */
+#include "mpi/windows.h"
 
 #define LIST(...) __VA_ARGS__
 
-static const struct communicator *window__of(MPI_Win handle)
-{
-    return handle == MPI_WIN_NULL ? NULL : group__of(KEY_OF(handle), GROUP_WINDOW);
-}
-
-/* A window that was made where nobody saw it is told by the first call of it. */
-static inline uint64_t enter(uint64_t site, const struct communicator *in, uint64_t bytes)
-{
-    uint64_t since = heurt_message_enter(site, communicator__number(in), bytes);
-    if (unlikely(since && in && !in->own->is_told))
-        group__told(since, in);
-    return since;
-}
-
-static inline int leave(uint64_t since, int result)
-{
-    if (likely(since))
-        heurt_message_leave(since, (uint64_t)(int64_t)result);
-    return result;
-}
-#define IS_DONE (since && result == MPI_SUCCESS)
-
 /* ---- windows --------------------------------------------------------------------------------- */
-
-#define MAKES_WINDOW(name, parameters, arguments)                   \
-    EXPORT int heurt_MPI_##name(parameters, MPI_Win *window)        \
-    {                                                               \
-        uint64_t since = enter(SITE_OF(WIN_CREATE), NULL, 0);       \
-        int result = NEXT(name)(arguments, window);                 \
-        if (IS_DONE)                                                \
-            group__told(heurt_message_tick(), window__of(*window)); \
-        return leave(since, result);                                \
-    }
-/* clang-format off */
-MAKES_WINDOW(Win_create, LIST(void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm),
-             LIST(base, size, unit, info, comm))
-MAKES_WINDOW(Win_allocate, LIST(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base),
-             LIST(size, unit, info, comm, base))
-MAKES_WINDOW(Win_allocate_shared, LIST(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base),
-             LIST(size, unit, info, comm, base))
-MAKES_WINDOW(Win_create_dynamic, LIST(MPI_Info info, MPI_Comm comm), LIST(info, comm))
-/* clang-format on */
 
 EXPORT int heurt_MPI_Win_free(MPI_Win *window)
 {
@@ -69,72 +28,6 @@ EXPORT int heurt_MPI_Win_fence(int assert, MPI_Win window)
     int result = NEXT(Win_fence)(assert, window);
     return leave(since, result);
 }
-
-/* ---- accesses -------------------------------------------------------------------------------- */
-
-static inline void tell_access(uint64_t since, uint32_t request, const struct communicator *in,
-                               int rank, uint64_t bytes)
-{
-    if (likely(since) && rank != MPI_PROC_NULL)
-        tell__signal(since, HEURT_EVENT_MESSAGE_SENT, request, in, communicator__world(in, rank),
-                     HEURT_SIGNAL_ACCESS, bytes);
-}
-
-#define ACCESS(name, call, parameters, arguments, accessed)                 \
-    EXPORT int heurt_MPI_##name(parameters, MPI_Win window)                 \
-    {                                                                       \
-        const struct communicator *in = window__of(window);                 \
-        uint64_t bytes = accessed, since = enter(SITE_OF(call), in, bytes); \
-        tell_access(since, 0, in, rank, bytes);                             \
-        int result = NEXT(name)(arguments, window);                         \
-        return leave(since, result);                                        \
-    }
-#define ACCESS_BY_REQUEST(name, call, parameters, arguments, accessed)            \
-    EXPORT int heurt_MPI_##name(parameters, MPI_Win window, MPI_Request *request) \
-    {                                                                             \
-        const struct communicator *in = window__of(window);                       \
-        uint64_t bytes = accessed, since = enter(SITE_OF(call), in, bytes);       \
-        uint32_t number = since ? request__next_number() : 0;                     \
-        tell_access(since, number, in, rank, bytes);                              \
-        int result = NEXT(name)(arguments, window, request);                      \
-        if (IS_DONE)                                                              \
-            request__put((struct mpi_request){.key = request__key(*request),      \
-                                              .number = number,                   \
-                                              .kind = REQUEST_ACCESS,             \
-                                              .in = in});                         \
-        return leave(since, result);                                              \
-    }
-#define TARGET int rank, MPI_Aint place, int target_count, MPI_Datatype target_type
-#define TARGET_ARGUMENTS rank, place, target_count, target_type
-
-/* clang-format off */
-#define PUTS LIST(const void *from, int count, MPI_Datatype type, TARGET)
-#define GETS LIST(void *to, int count, MPI_Datatype type, TARGET)
-#define MOVES_ARGUMENTS(buffer) LIST(buffer, count, type, TARGET_ARGUMENTS)
-#define ACCUMULATES LIST(const void *from, int count, MPI_Datatype type, TARGET, MPI_Op op)
-#define ACCUMULATES_ARGUMENTS LIST(from, count, type, TARGET_ARGUMENTS, op)
-#define ACCUMULATES_AND_GETS                                                                        \
-    LIST(const void *from, int count, MPI_Datatype type, void *to, int room, MPI_Datatype as, TARGET, MPI_Op op)
-#define ACCUMULATES_AND_GETS_ARGUMENTS LIST(from, count, type, to, room, as, TARGET_ARGUMENTS, op)
-
-ACCESS(Put, PUT, LIST(PUTS), MOVES_ARGUMENTS(from), bytes_of(count, type))
-ACCESS(Get, GET, LIST(GETS), MOVES_ARGUMENTS(to), bytes_of(count, type))
-ACCESS(Accumulate, ACCUMULATE, LIST(ACCUMULATES), ACCUMULATES_ARGUMENTS, bytes_of(count, type))
-ACCESS(Get_accumulate, GET_ACCUMULATE, LIST(ACCUMULATES_AND_GETS), ACCUMULATES_AND_GETS_ARGUMENTS,
-       bytes_of(room, as))
-ACCESS(Fetch_and_op, FETCH_AND_OP,
-       LIST(const void *from, void *to, MPI_Datatype type, int rank, MPI_Aint place, MPI_Op op),
-       LIST(from, to, type, rank, place, op), bytes_of(1, type))
-ACCESS(Compare_and_swap, COMPARE_AND_SWAP,
-       LIST(const void *from, const void *expected, void *to, MPI_Datatype type, int rank, MPI_Aint place),
-       LIST(from, expected, to, type, rank, place), bytes_of(1, type))
-ACCESS_BY_REQUEST(Rput, RPUT, LIST(PUTS), MOVES_ARGUMENTS(from), bytes_of(count, type))
-ACCESS_BY_REQUEST(Rget, RGET, LIST(GETS), MOVES_ARGUMENTS(to), bytes_of(count, type))
-ACCESS_BY_REQUEST(Raccumulate, RACCUMULATE, LIST(ACCUMULATES), ACCUMULATES_ARGUMENTS,
-                  bytes_of(count, type))
-ACCESS_BY_REQUEST(Rget_accumulate, RGET_ACCUMULATE, LIST(ACCUMULATES_AND_GETS),
-                  ACCUMULATES_AND_GETS_ARGUMENTS, bytes_of(room, as))
-/* clang-format on */
 
 /* ---- leave to access ------------------------------------------------------------------------- */
 
@@ -230,11 +123,11 @@ EXPORT int heurt_MPI_Win_wait(MPI_Win window)
 EXPORT int heurt_MPI_Win_test(MPI_Win window, int *flag)
 {
     const struct communicator *in = window__of(window);
-    uint64_t since = enter(SITE_OF(WIN_TEST), in, 0);
+    uint64_t site = SITE_OF(WIN_TEST), since = heurt_message_ask(site, communicator__number(in));
     int result = NEXT(Win_test)(window, flag);
     if (IS_DONE && in && *flag)
         tell_exposed(since, in);
-    return leave(since, result);
+    LEAVE_ASKED(*flag);
 }
 
 /* ---- locks ----------------------------------------------------------------------------------- */

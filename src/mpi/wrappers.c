@@ -7,13 +7,13 @@ EXPORT void *heurt_mpi_next[MPI_FUNCTION_COUNT];
 EXPORT void *heurt_mpi_last[MPI_FUNCTION_COUNT];
 EXPORT struct mpi_code heurt_mpi_fortran;
 
-#define DECLARE(name, lower) extern int heurt_MPI_##name();
+#define DECLARE(name, lower) extern int heurt_##name() __attribute__((weak)); /* NULL: not here */
 #pragma GCC diagnostic ignored "-Wstrict-prototypes"
 MPI_FUNCTIONS(DECLARE)
 #undef DECLARE
 
 void *const heurt_mpi_wrappers[MPI_FUNCTION_COUNT] = {
-#define WRAPPER(name, lower) [F_##name] = (void *)heurt_MPI_##name,
-    MPI_FUNCTIONS(WRAPPER)
-#undef WRAPPER
+#define TABLED(name, lower) [F_##name] = (void *)heurt_##name,
+    MPI_FUNCTIONS(TABLED)
+#undef TABLED
 };

@@ -1,11 +1,15 @@
 /* hook_message.c: what the wrappers of MPI (src/mpi) have of the recording: a span for each call,
  * and points in it. What MPI itself does in a call, and calls that it makes of itself, are not
  * told. */
+#include "runtime/polls.h"
 #include "runtime/runtime.h"
 
 EXPORT uint64_t heurt_message_enter(uint64_t site, uint64_t communicator, uint64_t bytes);
 EXPORT void heurt_message_point(uint64_t tick, uint32_t id, uint64_t a, uint64_t b, uint64_t c);
 EXPORT uint64_t heurt_message_tick(void);
+EXPORT uint64_t heurt_message_ask(uint64_t site, uint64_t communicator);
+EXPORT void heurt_message_asked(uint64_t site, uint64_t since, uint64_t result);
+EXPORT void heurt_message_file(uint32_t number, const char *name);
 EXPORT void heurt_message_leave(uint64_t since, uint64_t result);
 EXPORT void heurt_message_called_from(uint64_t address);
 EXPORT uint64_t heurt_message_caller(void);
@@ -58,7 +62,41 @@ void heurt_message_leave(uint64_t since, uint64_t result)
 {
     struct thread *thread = &heurt_thread;
     thread->inside--;
-    wait__end(thread, HEURT_EVENT_MESSAGE_CALL | 1, since, result);
+    wait__end(thread, HEURT_EVENT_MESSAGE_CALL | 1, since, HEURT_MESSAGE(thread->asked, result));
+    thread->asked = 0;
+}
+
+/* ---- calls that ask whether something has come ----------------------------------------------- */
+
+/* Between two calls that are one wait: some 0.3 us, or as long as the last call took; 3 us. */
+#define ASKS_AGAIN_TICKS 1024
+#define ASKS_AT_MOST_TICKS 8192
+
+/* As enter. A place that asks again and again is in one span from the first time on, until
+ * something has come, or the thread does something else. */
+uint64_t heurt_message_ask(uint64_t site, uint64_t communicator)
+{
+    struct thread *thread = hook__thread();
+    if (unlikely(!thread))
+        return 0;
+    if (!poll__goes_on(thread, site, ASKS_AGAIN_TICKS, ASKS_AT_MOST_TICKS)) {
+        thread->asked = 0;
+        return heurt_message_enter(site, communicator, 0);
+    }
+    thread->asked++;
+    thread->inside++;
+    return clock__tick();
+}
+
+/* As leave, when nothing has come. */
+void heurt_message_asked(uint64_t site, uint64_t since, uint64_t result)
+{
+    struct thread *thread = &heurt_thread;
+    thread->inside--;
+    uint64_t *at = wait__end(thread, HEURT_EVENT_MESSAGE_CALL | 1, since,
+                             HEURT_MESSAGE(thread->asked, result));
+    if (likely(at))
+        poll__remember(thread, site, at, 2, since);
 }
 
 /* Where a program of Fortran calls MPI from: of the next call that MPI's library for Fortran makes
@@ -81,6 +119,12 @@ void heurt_message_note(const char *sentence)
     thread->inside++;
     define__note(sentence);
     thread->inside--;
+}
+
+/* What a file is called that calls name by that number. Between enter and leave. */
+void heurt_message_file(uint32_t number, const char *name)
+{
+    define__object((const void *)HEURT_MESSAGE_FILE(number), name);
 }
 
 /* Of this host's clock (heurt_session.host); 0: it is not to be compared with others'. */

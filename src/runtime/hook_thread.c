@@ -1,4 +1,5 @@
 /* hook_thread.c: threads begin, end, are waited for; sleeping and yielding. */
+#include "runtime/polls.h"
 #include "runtime/readable.h"
 #include "runtime/real.h"
 #include "runtime/runtime.h"
@@ -196,64 +197,8 @@ EXPORT int pthread_setname_np(pthread_t id, const char *name)
 /* ---- polls: one place that yields or sleeps again and again is one wait -----------------------
  */
 
-/* Gives the words of the last poll's leave back, if nothing was written behind it and no handler
- * does so meanwhile. */
-static bool poll__retract(struct thread *thread, const struct poll *poll)
-{
-    uint64_t words = poll->pause ? 3 : 1, *at = poll->end - words, *end = poll->end;
-    if (*(uint64_t *volatile *)&thread->next != end || *at != poll->leave ||
-        (poll->pause && (at[1] != poll->pause_word || at[2] != poll->pause)))
-        return false;
-    __atomic_store_n(at, 0, __ATOMIC_RELEASE);
-    if (poll->pause)
-        at[1] = at[2] = 0;
-    if (__atomic_compare_exchange_n(&thread->next, &end, at, false, __ATOMIC_SEQ_CST,
-                                    __ATOMIC_SEQ_CST))
-        return true;
-    if (poll->pause) {
-        at[2] = poll->pause;
-        at[1] = poll->pause_word;
-    }
-    __atomic_store_n(at, poll->leave, __ATOMIC_RELEASE);
-    return false;
-}
-
 /* Between two yields of one wait: some 3 us, however long others had the CPU in the first. */
 #define YIELDING_TICKS 8192
-
-/* Whether the thread is still in the poll that it left: at the same place, and it did less in
- * between than the last one took, and than most ticks. */
-static bool poll__goes_on(struct thread *thread, uint64_t site, uint64_t most)
-{
-    struct poll poll = thread->poll;
-    uint64_t between = clock__tick() - poll.tick;
-    thread->poll.end = NULL;
-    if (!poll.end || poll.site != site || between > poll.ticks || between > most ||
-        !poll__retract(thread, &poll))
-        return false;
-    uint64_t *at = poll.pause ? event__claim(thread, 2) : NULL;
-    if (at) { /* in the wait now */
-        at[1] = poll.pause;
-        event__publish(at, poll.pause_word >> HEURT_ID_BITS, HEURT_EVENT_PAUSED);
-    }
-    return true;
-}
-
-static void poll__remember(struct thread *thread, uint64_t site, uint64_t *at, uint64_t since)
-{
-    struct poll *poll = &thread->poll;
-    uint64_t *end = *(uint64_t *volatile *)&thread->next;
-    bool paused = end == at + 3 && (at[1] & 0xffff) == HEURT_EVENT_PAUSED;
-    if (end != at + 1 && !paused)
-        return;
-    poll->site = site;
-    poll->leave = *at;
-    poll->tick = clock__tick();
-    poll->ticks = poll->tick - since;
-    poll->pause = paused ? at[2] : 0;
-    poll->pause_word = paused ? at[1] : 0;
-    poll->end = end;
-}
 
 static void poll__leave(struct thread *thread, uint64_t site, uint64_t since, uint64_t ns)
 {
@@ -263,7 +208,7 @@ static void poll__leave(struct thread *thread, uint64_t site, uint64_t since, ui
         return;
     event__publish(at, drained ? drained : clock__tick(), HEURT_EVENT_SLEEP | 1);
     event__end(thread, drained);
-    poll__remember(thread, site, at, since);
+    poll__remember(thread, site, at, 1, since);
     thread->poll.ns = ns;
 }
 
@@ -340,7 +285,7 @@ static struct thread *sleep__begin(uint64_t *site, uint64_t ns)
     if (was_refused(thread) ||
         (is_asking(thread, *site, polling, ns) && !is_uneven(&thread->poll, ns))) {
         *site = polling;
-        if (thread->poll.site == polling && poll__goes_on(thread, polling, UINT64_MAX))
+        if (thread->poll.site == polling && poll__goes_on(thread, polling, 0, UINT64_MAX))
             return thread;
     }
     thread->poll.end = NULL;
@@ -458,7 +403,7 @@ static struct thread *yield__begin(uint64_t site)
     struct thread *thread = hook__thread();
     if (thread && thread->is_in_wait)
         return NULL;
-    if (thread && !poll__goes_on(thread, site, YIELDING_TICKS)) {
+    if (thread && !poll__goes_on(thread, site, 0, YIELDING_TICKS)) {
         hook__stack(thread, site, NULL);
         event__write2(thread, HEURT_EVENT_SLEEP, site, 0);
     }

@@ -78,7 +78,8 @@ struct open_loop {
 struct poll {
     uint64_t site;
     uint64_t *end;        /* behind the leave event, or behind the PAUSED that follows it */
-    uint64_t leave;       /* that event's word */
+    uint64_t leave;       /* that event's first word, */
+    unsigned words;       /* of so many */
     uint64_t tick, ticks; /* when its last call returned; how long that took */
     uint64_t ns;          /* that a sleep asked for */
     unsigned uneven;      /* how uneven sleeps in a row are: those of who asks are not */
@@ -129,6 +130,7 @@ struct thread {
     char name[16];      /* as last defined */
     struct poll poll;
     uint64_t fortran_caller; /* of MPI (hook_message.c) */
+    uint64_t asked;          /* calls of MPI that the poll has been until now, but for the first */
     uint64_t refused;        /* tick of the last try that found a lock taken; 0: there was none */
     uint64_t docked;         /* tick since which it waits for a parallel region; 0: it does not */
     struct once once;
@@ -613,8 +615,9 @@ static inline void hook__stack(struct thread *thread, uint64_t site, const void 
  * the same tick if it is worth one; returns the ticks that this took, or 0. */
 uint64_t stack__of_wait(struct thread *thread, uint64_t tick, uint64_t waited);
 
-/* The leave event of a wait that began at since. */
-static inline void wait__end(struct thread *thread, uint32_t id, uint64_t since, uint64_t result)
+/* The leave event of a wait that began at since; where it is, or NULL. */
+static inline uint64_t *wait__end(struct thread *thread, uint32_t id, uint64_t since,
+                                  uint64_t result)
 {
     uint64_t drained = event__begin(thread, id), took = 0;
     uint64_t tick = drained ? drained : clock__tick();
@@ -622,12 +625,13 @@ static inline void wait__end(struct thread *thread, uint32_t id, uint64_t since,
         took = stack__of_wait(thread, tick, tick - since);
     uint64_t *at = event__claim(thread, 2);
     if (unlikely(!at))
-        return;
+        return NULL;
     at[1] = result;
     event__publish(at, tick, id);
     event__end(thread, drained);
     if (unlikely(took))
         event__write1(thread, HEURT_EVENT_PAUSED, took);
+    return at;
 }
 
 /* Whether the next occurrence of a hook's event is left out (hook__leaves_out), if no handler of a

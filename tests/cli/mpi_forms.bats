@@ -60,6 +60,40 @@ shows() { # WORDS COMMAND…
     shows "Left out: waits in collective operations below 10.0 s." "$HEURT" mpi -i t --late-collective 10s
 }
 
+# Calls of each form by name, in each function of the program, and their bytes.
+variants_are_known() { # MPI LEAST-SHARE-OF-WAIT
+    local off
+    needs "$1"
+    "mpirun.$1" -n 3 "$HEURT" record --quiet --no-choice -o t "$PROGRAMS/mpi_variants_$1" >out
+    "$HEURT" tables -i t --format csv mpi_calls:function,call,times,bytes >told
+    grep -q '^asks.MPI_Test=' out || fail "$(cat out)"
+    off=$(awk -F'[.=]' '
+        NR == FNR { split($0, row, ","); at = row[1] "." row[2]; times[at] += row[3]; bytes[at] += row[4]; next }
+        /^[a-z_]+\.MPI_/ && times[$1 "." $2] " " bytes[$1 "." $2] != $3 {
+            print $1, $2 ": told " times[$1 "." $2], bytes[$1 "." $2] ", not " $3
+        }' told out)
+    [ -z "$off" ] || fail "$off"
+    "$HEURT" mpi -i t --json >mpi.json
+    [ "$("$JSON_GET" mpi.json matched)" = "$(sed -n 's/^messages=//p' out)" ] || fail "$(cat out)"
+    [ "$("$JSON_GET" mpi.json unmatched_sends) $("$JSON_GET" mpi.json unmatched_receives)" = "0 0" ]
+    [ "$("$JSON_GET" mpi.json partial_operations)" = 0 ]
+    [ "$("$JSON_GET" mpi.json 'ranks[].collectives' | awk '{ n += $1 } END { print n }')" = "$(sed -n 's/^operations=//p' out)" ]
+    # Whoever asks until a message has come waits for it, in few spans. Ranks of MPICH, which never yield, take
+    # each other's CPU while they ask.
+    "$HEURT" tables -i t --format csv mpi_calls:function,call,waited_ns |
+        awk -F, -v truth="$(sed -n 's/^asked=//p' out)" '
+            $1 == "asks" && $2 == "MPI_Test" { told = $3 } END { exit !(told > least * truth && told <= truth * 1.03 + 1e6) }' least="$2" - ||
+        fail "$(grep asks told), asked $(sed -n 's/^asked=//p' out) ns"
+}
+
+@test "Open MPI: calls in all their forms are counted" {
+    variants_are_known openmpi 0.5
+}
+
+@test "MPICH: calls in all their forms are counted" {
+    variants_are_known mpich 0
+}
+
 # Each is known to be the one that was sent, by the program; and by heurt, as each has a length of its own.
 many_are_known() { # MPI MESSAGES
     needs "$1"

@@ -33,7 +33,7 @@ static void be_late(int rank)
         (stamp)->leave = now_ns(); \
     } while (0)
 
-static int64_t wait_until(int64_t other, const struct stamp *own)
+static inline int64_t wait_until(int64_t other, const struct stamp *own)
 {
     int64_t until = other < own->leave ? other : own->leave;
     return until > own->enter ? until - own->enter : 0;

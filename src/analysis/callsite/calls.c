@@ -96,6 +96,20 @@ static void describe_sleep(const struct event *event, struct call *call)
     call->idle = call->kind == CLASS_SLEEP; /* who yields polls for what others do */
 }
 
+static void describe_message_call(const struct event *event, struct call *call)
+{
+    call->variant = HEURT_SITE_HOW(event->payload[0]);
+    call->function = message_call__name(call->variant);
+    call->idle = call->variant == HEURT_CALL_INIT; /* for processes that are still started */
+    if (!HEURT_CALL_IS_OF_FILE(call->variant))
+        return;
+    if (event->payload[1])
+        call->keys[call->key_count++] = (struct profile_key){"file", (uint32_t)event->payload[1]};
+    if (event->payload[2])
+        call->keys[call->key_count++] =
+            (struct profile_key){"size_class", log2_of(event->payload[2])};
+}
+
 static void describe(const struct event *event, struct call *call)
 {
     switch (call->kind) {
@@ -135,16 +149,17 @@ static void describe(const struct event *event, struct call *call)
         return;
     case CLASS_MESSAGE:
     case CLASS_MPI:
-        call->variant = HEURT_SITE_HOW(event->payload[0]);
-        call->function = message_call__name(call->variant);
-        call->idle = call->variant == HEURT_CALL_INIT; /* for processes that are still started */
+        describe_message_call(event, call);
         return;
     case CLASS_FAULT:
         call->by_chance = true;
         call->function = "page fault";
         return;
     default:
-        describe_io(event, call);
+        if (event->id == HEURT_EVENT_MESSAGE_CALL)
+            describe_message_call(event, call);
+        else
+            describe_io(event, call);
         return;
     }
 }

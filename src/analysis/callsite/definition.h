@@ -44,9 +44,9 @@ struct class_definition {
     bool has_object;
     uint64_t object;    /* lock, barrier, … */
     uint64_t born_site; /* return address of the call that initialised it; 0: not seen */
-    struct vec keys;    /* struct profile_key. "fd", "size_class" (whole part of log2 of the bytes),
-                           recorded arguments; "objects": so many locks that nobody ever waited for
-                           are this one class */
+    struct vec keys; /* struct profile_key. "fd", "file" (of MPI), "size_class" (whole part of log2
+                        of the bytes), recorded arguments; "objects": so many locks that nobody ever
+                        waited for are this one class */
     struct profile_structure *structure; /* NULL: whatever it is. Classes of one site and key */
     struct vec stacks; /* struct profile_stack, by share: how it was called; of results alone */
     bool ignored;      /* by a rule */

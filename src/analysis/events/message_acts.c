@@ -73,6 +73,7 @@ struct message_act message_act__of(const struct event *event)
         act.bytes = event->payload[2];
     } else if (event->id == (HEURT_EVENT_MESSAGE_CALL | 1)) {
         act.type = MESSAGE_CALL_ENDS;
+        act.size = event->words ? HEURT_MESSAGE_HIGH(event->payload[0]) : 0;
     } else if (event->id == HEURT_EVENT_MESSAGE_RANK && event->words >= 2) {
         act.type = MESSAGE_RANK_KNOWN;
         act.rank = HEURT_MESSAGE_HIGH(event->payload[0]);

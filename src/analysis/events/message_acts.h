@@ -8,9 +8,9 @@
 enum message_act_type {
     MESSAGE_ACT_NOTHING,
     MESSAGE_CALL_BEGINS, /* call, site, bytes */
-    MESSAGE_CALL_ENDS,
-    MESSAGE_IS_SENT,    /* request, communicator, rank that gets it, tag, bytes */
-    MESSAGE_IS_AWAITED, /* likewise; rank and tag may be HEURT_MESSAGE_ANY */
+    MESSAGE_CALL_ENDS,   /* size: calls at its place that it is of beside the first */
+    MESSAGE_IS_SENT,     /* request, communicator, rank that gets it, tag, bytes */
+    MESSAGE_IS_AWAITED,  /* likewise; rank and tag may be HEURT_MESSAGE_ANY */
     MESSAGE_REQUEST_DONE,
     MESSAGE_REQUEST_CANCELLED,
     MESSAGE_COLLECTIVE_BEGINS, /* request, communicator, rank of the root, call */

@@ -28,6 +28,7 @@ struct rank_call {
 /* Calls of one kind at one address. */
 struct rank_place {
     uint64_t site, bytes; /* of all calls */
+    uint64_t repeated;    /* calls that are in one of the program before, for nothing had come */
     uint32_t call;        /* enum heurt_message_call */
 };
 

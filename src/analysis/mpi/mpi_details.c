@@ -139,6 +139,7 @@ void mpi_details__add(struct mpi_details *details, const struct rank_record *rec
     VEC_EACH (place, &record->places, const struct rank_place)
         vec__push(&own.sites, &(struct mpi_rank_site){.rank = record->rank,
                                                       .site = numbers[own.sites.count],
+                                                      .count = place->repeated,
                                                       .bytes = place->bytes});
     VEC_EACH (call, &record->calls, const struct rank_call) {
         bool is_main = at++ < record->main_calls;

@@ -95,9 +95,11 @@ static void add_rank(struct mpi_job *job, const struct rank_record *record)
     struct mpi_rank *rank = vec__push(&job->use->ranks, NULL);
     *rank = (struct mpi_rank){
         .rank = record->rank, .process = record->process, .thread = record->thread};
-    uint32_t place = 0;
+    uint32_t number = 0;
     VEC_EACH (call, &record->calls, const struct rank_call)
-        add_call(job, record, call, place++ < record->main_calls, rank);
+        add_call(job, record, call, number++ < record->main_calls, rank);
+    VEC_EACH (place, &record->places, const struct rank_place)
+        rank->calls += place->repeated;
     VEC_EACH (split, &record->splits, const struct rank_split)
         if (split->call < record->main_calls)
             rank_split__move(split, rank_record__call(record, split->call), rank->wait_ns);
@@ -228,6 +230,7 @@ static uint32_t site_number(struct mpi_job *job, struct site_table *table,
     }
     struct site_part *part = VEC_AT(&table->parts, struct site_part, number);
     part->site.bytes += at->bytes;
+    part->site.count += at->repeated;
     return (uint32_t)number;
 }
 

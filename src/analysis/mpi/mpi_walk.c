@@ -56,10 +56,13 @@ static uint32_t call_of_now(const struct mpi_part *part)
     return part->is_in_call ? (uint32_t)(part->record.calls.count - 1) : NO_CALL;
 }
 
-static void end_call(struct mpi_part *part, uint64_t tick)
+static void end_call(struct mpi_part *part, uint64_t tick, uint32_t repeated)
 {
-    if (part->is_in_call)
-        rank_record__call(&part->record, call_of_now(part))->leave = tick;
+    if (part->is_in_call) {
+        struct rank_call *call = rank_record__call(&part->record, call_of_now(part));
+        call->leave = tick;
+        VEC_AT(&part->record.places, struct rank_place, call->place)->repeated += repeated;
+    }
     part->is_in_call = false;
 }
 
@@ -135,7 +138,7 @@ static void take_act(struct mpi_part *part, const struct message_act *act)
         begin_call(part, act);
         return;
     case MESSAGE_CALL_ENDS:
-        end_call(part, act->tick);
+        end_call(part, act->tick, act->size);
         return;
     case MESSAGE_IS_SENT:
         post(part, act, PENDING_SEND);
@@ -233,7 +236,7 @@ void mpi_walk__event(void *self, const struct event *event)
 void mpi_walk__end(void *self)
 {
     struct mpi_part *part = self;
-    end_call(part, part->record.end);
+    end_call(part, part->record.end, 0);
     VEC_EACH (doing, &part->record.doings, struct rank_doing)
         doing->ns = trace__ns(part->trace, doing->ns);
 }

@@ -150,6 +150,8 @@ static const struct symbol *class__variable(const struct report *report,
     VEC_EACH (key, &class->keys, struct profile_key)
         if (class->at.kind == CLASS_DISK && strcmp(key->name, "fd") == 0)
             address = HEURT_FILE_ADDRESS((uint32_t)key->value);
+        else if (class->at.kind == CLASS_DISK && strcmp(key->name, "file") == 0)
+            address = HEURT_MESSAGE_FILE((uint32_t)key->value);
     return address ? symbols__variable(report->symbols, class->at.process, address) : NULL;
 }
 
