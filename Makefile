@@ -70,6 +70,12 @@ test-numa: ## a machine of four NUMA nodes in QEMU: where memory lies, what is a
 	@ninja -C $(BUILD) numa
 	@tests/numa/run $(BUILD)
 
+test-numa-daemon: ## likewise: heurt place moves the memory of twelve programs while they run (SECONDS_EACH=12, SHOWN=master)
+	@scripts/dependencies build check numa
+	@$(MAKE) --no-print-directory configure
+	@ninja -C $(BUILD) numa
+	@tests/numa/run_daemon $(BUILD)
+
 install: build ## install under PREFIX (/usr/local), below DESTDIR if given
 	@meson configure $(BUILD) -Dprefix='$(PREFIX)'
 	@ninja -C $(BUILD) product

@@ -13,7 +13,7 @@ _heurt_options() {
     view) echo '-i --input --help' ;;
     locks) echo '-i --input --lock --site --min-wait --thread --from --to --path --dot --audit --width --json --csv --help' ;;
     memory) echo '-i --input --lines --pages --flow --picture --all --counted --width --json --csv --help' ;;
-    place) echo '-i -o --input --script --output --all --replay --machine --interval --set --thresholds --width --json --csv --help' ;;
+    place) echo '-i -o -p --input --script --output --all --pid --cgroup --user --budget --dry-run --plan --status --replay --machine --interval --set --thresholds --width --json --csv --help' ;;
     mpi) echo '-i --input --width --matrix --late-message --late-collective --json --csv --help' ;;
     analyse) echo '-i --input --help' ;;
     merge) echo '-o -q --output --no-pack --quiet --help' ;;

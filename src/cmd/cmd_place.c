@@ -4,9 +4,11 @@
 #include "base/memory.h"
 #include "cmd/command.h"
 #include "cmd/kept_print.h"
+#include "cmd/launch.h"
 #include "cmd/load.h"
 #include "cmd/options.h"
 #include "cmd/place_replay.h"
+#include "cmd/place_service.h"
 #include "cmd/values.h"
 #include "cmd/whole_file.h"
 #include "present/place/place_screens.h"
@@ -16,6 +18,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,7 +29,10 @@ struct place_request {
     const char *output; /* of the script; NULL: stdout */
     uint64_t width;     /* 0: not given */
     bool all, thresholds;
-    struct place_replay replay; /* its width and format are the request's */
+    struct place_replay replay; /* its width and format are the request's; interval and thresholds
+                                   are the service's, too */
+    struct place_service service;
+    bool status; /* of the services that run */
 };
 
 struct place_showing {
@@ -139,6 +145,33 @@ static const struct option_row option_rows[] = {
      .help = "the script goes there (else to stdout)",
      TEXT(struct place_request, output)},
     {.name = "all", .help = "also what takes little time", FLAG(struct place_request, all)},
+    {.letter = 'p',
+     .name = "pid",
+     .value = "PID",
+     .help = "move memory of that process while it runs; may be repeated",
+     TEXTS(struct place_request, service.pids)},
+    {.name = "cgroup",
+     .value = "PATH",
+     .help = "likewise of all processes of a cgroup",
+     TEXT(struct place_request, service.cgroup)},
+    {.name = "user",
+     .help = "likewise of all processes of this user",
+     FLAG(struct place_request, service.of_user)},
+    {.name = "budget",
+     .value = "SHARE",
+     .help = "of one CPU, that moving may take on the average of a minute (0.02)",
+     .expected = "a number from 0 to 1",
+     VALUE(struct place_request, service.budget, share__parse)},
+    {.name = "dry-run",
+     .help = "decide, and move nothing",
+     FLAG(struct place_request, service.dry_run)},
+    {.name = "plan",
+     .value = "FILE",
+     .help = "each decision goes there, a line each",
+     TEXT(struct place_request, service.plan)},
+    {.name = "status",
+     .help = "what is being moved now, and what it brought",
+     FLAG(struct place_request, status)},
     {.name = "replay",
      .value = "DIR",
      .help = "that trace's samples on a machine: what policies would bring",
@@ -149,7 +182,7 @@ static const struct option_row option_rows[] = {
      TEXT(struct place_request, replay.machine)},
     {.name = "interval",
      .value = "TIME",
-     .help = "with --replay, between decisions (1s)",
+     .help = "between decisions, as processes run or with --replay (1s)",
      .expected = DURATION_FORM,
      VALUE(struct place_request, replay.interval_ns, duration__parse)},
     {.name = "set",
@@ -181,7 +214,9 @@ static int run_placement(const struct command *self, struct place_request *reque
                          char **argv)
 {
     if (request->replay.machine || request->replay.interval_ns || request->replay.set.count)
-        return wrong_usage(self, "--machine, --interval and --set are for --replay");
+        return wrong_usage(
+            self, "--machine is for --replay, --interval and --set also for -p, --cgroup, --user "
+                  "and -- PROGRAM");
     if (argc - optind > 1)
         return wrong_usage(self, "one object at a time");
     request->object = argv[optind];
@@ -192,22 +227,77 @@ static int run_placement(const struct command *self, struct place_request *reque
     return place_of(request);
 }
 
+static bool is_service(const struct place_request *request)
+{
+    return request->service.pids.count || request->service.cgroup || request->service.of_user ||
+           request->service.command;
+}
+
+static int serve(const struct command *self, struct place_request *request, int operands)
+{
+    struct place_service *service = &request->service;
+    unsigned whom = (service->pids.count > 0) + (service->cgroup != NULL) + service->of_user +
+                    (service->command != NULL);
+    if (whom != 1)
+        return wrong_usage(self, "-p, --cgroup, --user and a program exclude each other");
+    if (request->output || request->presenter != &place_text || request->all || request->status ||
+        request->replay.directory || request->replay.machine || request->thresholds ||
+        (operands && !service->command))
+        return wrong_usage(self, "of what is moved while it runs --status tells");
+    service->interval_ns = request->replay.interval_ns;
+    service->set = &request->replay.set;
+    return place_service__run(self, service);
+}
+
+static int show_status(const struct command *self, const struct place_request *request,
+                       int operands)
+{
+    if (request->output || request->presenter == &place_script || request->all || operands ||
+        request->replay.directory || request->thresholds || request->replay.interval_ns)
+        return wrong_usage(self, "--status tells of what runs now: it goes with --json, --csv and "
+                                 "--width alone");
+    return place_service__show_status(request->presenter == &place_json  ? PLACE_JSON
+                                      : request->presenter == &place_csv ? PLACE_CSV
+                                                                         : PLACE_TEXT,
+                                      request->width);
+}
+
+static int choose_run(const struct command *self, struct place_request *request, int argc,
+                      char **argv)
+{
+    /* Behind a lone "--" is a program. */
+    bool is_program = optind > 1 && optind < argc && strcmp(argv[optind - 1], "--") == 0;
+    request->service.command = is_program ? argv + optind : NULL;
+    if (is_service(request))
+        return serve(self, request, argc - optind);
+    if (request->service.dry_run || request->service.plan || request->service.budget > 0)
+        return wrong_usage(
+            self, "--budget, --dry-run and --plan go with -p, --cgroup, --user or -- PROGRAM");
+    if (request->status)
+        return show_status(self, request, argc - optind);
+    return request->replay.directory || request->thresholds
+               ? replay(self, request, argc - optind)
+               : run_placement(self, request, argc, argv);
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct place_request request = {
-        .directory = DEFAULT_TRACE, .presenter = &place_text, .replay.set = VEC_OF(const char *)};
+    standard_descriptors__reserve();
+    struct place_request request = {.directory = DEFAULT_TRACE,
+                                    .presenter = &place_text,
+                                    .replay.set = VEC_OF(const char *),
+                                    .service.pids = VEC_OF(const char *)};
     int status = options__read(self, argc, argv, &request);
     if (!status)
-        status = request.replay.directory || request.thresholds
-                     ? replay(self, &request, argc - optind)
-                     : run_placement(self, &request, argc, argv);
+        status = choose_run(self, &request, argc, argv);
     vec__free(&request.replay.set);
+    vec__free(&request.service.pids);
     return status;
 }
 
 const struct command command_place = {
     .name = "place",
-    .summary = "show on which NUMA nodes memory is, and what placing it elsewhere would bring",
+    .summary = "show on which NUMA nodes memory is, and move it while programs run",
     .rows = option_rows,
-    .operands = "[OBJECT]",
+    .operands = "[OBJECT|-- PROGRAM [ARG]…]",
     .run = run};

@@ -239,7 +239,10 @@ static uint64_t size_of(const struct tracked_page *page)
 
 static bool has_room(const struct deciding *self, const struct tracked_page *page)
 {
-    return (double)(self->outcome->pages + size_of(page)) <= self->engine->thresholds.round_pages;
+    double most = self->engine->thresholds.round_pages;
+    if (self->facts->pages_most)
+        most = fmin(most, (double)*self->facts->pages_most);
+    return (double)(self->outcome->pages + size_of(page)) <= most;
 }
 
 static void begin_trial(const struct deciding *self, struct known_application *application,

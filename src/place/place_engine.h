@@ -56,7 +56,8 @@ struct place_facts {
     const double *controllers; /* accesses by node; NULL: the samples tell */
     double quality; /* of the samples, above 0 and up to 1: 1 where the processor tells addresses
                        and nodes; of less so many more are wanted */
-    bool can_replicate; /* somebody makes copies of pages; else they are advised */
+    bool can_replicate;         /* somebody makes copies of pages; else they are advised */
+    const uint64_t *pages_most; /* that may be moved in this round; NULL: as thresholds say */
     const struct place_application *applications;
     size_t application_count;
     const struct place_access *accesses;

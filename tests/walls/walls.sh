@@ -34,7 +34,7 @@ may_include() {
     patch) echo patch symbol format base ;;
     recorder) echo recorder patch symbol kernel format base ;;
     analysis) echo analysis fold format base ;;
-    place) echo place format base ;;
+    place) echo place patch symbol kernel format base ;;
     mpi) echo mpi format ;;
     engine) echo engine ;;
     present) echo present analysis place format base ;;
