@@ -3,7 +3,7 @@
 # Options of each command; those that take a value are listed again in _heurt_takes_value.
 _heurt_options() {
     case $1 in
-    record) echo '-o -f -F -M -A -q --output --function --functions-from --module --arguments --stack-every --stack-bytes --raw-stacks --redact-arguments --max-size --no-pack --aggregate --overhead --locks --choose-after --patience --no-choice --no-loops --no-kernel --no-memory --instructions --hot --local --clock-offset-test --report --repeat --quiet --help' ;;
+    record) echo '-o -p -f -F -M -A -q --output --function --functions-from --module --arguments --stack-every --stack-bytes --raw-stacks --redact-arguments --max-size --no-pack --aggregate --overhead --locks --choose-after --patience --no-choice --no-loops --no-kernel --no-memory --instructions --hot --local --clock-offset-test --report --pid --duration --after --repeat --quiet --help' ;;
     gate) echo '-o --output --against --fail-if --budget --junit --width --markdown --help' ;;
     compare) echo '-o --output --table --fail-if --junit --class --base --rows --width --json --csv --markdown --latex --html --flame --help' ;;
     scale) echo '-o -q --threads --cores --repeat --output --quiet --table --width --json --csv --latex --markdown --help' ;;
@@ -33,7 +33,7 @@ _heurt_options() {
 _heurt_takes_value() {
     case $1 in
     -[ofFMAipt] | --functions-from | --module | --arguments | --machine | --stack-every | --stack-bytes | --max-size | --overhead | --locks | --choose-after | --patience | --local | --clock-offset-test | --threshold | --key | --ignore | \
-        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --schedule | --balance | --threads | --ranks | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html | --flame | --repeat | --table | --cores | --fail-if | --junit | --of | --counted | --pid | --duration | --interval | --level | --levels | --cpus | --node | --bytes | --directory | --base | --rows | --replay | --set) return 0 ;;
+        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --schedule | --balance | --threads | --ranks | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html | --flame | --repeat | --table | --cores | --fail-if | --junit | --of | --counted | --pid | --duration | --after | --interval | --level | --levels | --cpus | --node | --bytes | --directory | --base | --rows | --replay | --set) return 0 ;;
     esac
     return 1
 }

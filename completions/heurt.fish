@@ -16,7 +16,7 @@ function __heurt_program_words
             case --
                 set -e words[1]
                 break
-            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --local --clock-offset-test --report --repeat --frequency --min --output --threads --cores --table --width -p --pid --duration --interval
+            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --local --clock-offset-test --report --repeat --frequency --min --output --threads --cores --table --width -p --pid --duration --after --interval
                 set -e words[1]
                 set -e words[1]
             case '-*'
@@ -100,6 +100,9 @@ complete -c heurt -n __heurt_records -l no-memory -d 'Do not tell what memory is
 complete -c heurt -n __heurt_records -l no-kernel -d 'No switches and page faults from the kernel'
 complete -c heurt -n __heurt_records -l instructions -d 'Count the instructions of each call'
 complete -c heurt -n __heurt_records -l overhead -x -a '1% 5% 10% none' -d 'What recording may cost each thread'
+complete -c heurt -n __heurt_records -s p -l pid -x -a '(__fish_complete_pids)' -d 'Record a process that runs already'
+complete -c heurt -n __heurt_records -l duration -x -a '1s 10s 60s' -d 'With -p: for so long'
+complete -c heurt -n __heurt_records -l after -x -a '1s 10s 60s' -d 'With -p: begin so much later'
 complete -c heurt -n __heurt_records -l repeat -x -a '5 10' -d 'Record so many runs, for heurt compare'
 complete -c heurt -n __heurt_records -l hot -d 'Run it twice: find the functions first'
 complete -c heurt -n __heurt_records -l report -r -F -d 'Then report, into this file'

@@ -1,5 +1,7 @@
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/vec.h"
+#include "cmd/attached_run.h"
 #include "cmd/background.h"
 #include "cmd/command.h"
 #include "cmd/cut_file.h"
@@ -57,7 +59,9 @@
 static int parse(const struct command *self, int argc, char **argv, struct recording *recording)
 {
     int status = options__read(self, argc, argv, recording);
-    if (!status && optind >= argc)
+    if (!status && (recording->pid || recording->duration_ns || recording->after_ns))
+        status = attached_run__check_usage(self, recording, optind < argc ? argv[optind] : NULL);
+    else if (!status && optind >= argc)
         return wrong_usage(self, "which program?");
     recording->command = argv + optind;
     recording->and_report |= recording->report_path != NULL;
@@ -205,7 +209,21 @@ struct attendants {
     struct stop_log *stops;      /* NULL: nothing is ever stopped */
     struct tracepoints *tracepoints;
     struct pack_ahead *ahead; /* or NULL */
+    struct attach *attach;    /* NULL: the program was started here */
 };
+
+#define FOLLOW_NS 500000000u
+
+/* Libraries that an entered process has loaded since. */
+static void follow_modules(struct attach *attach, uint64_t *next_ns)
+{
+    uint64_t now_ns = clock__ns(CLOCK_MONOTONIC);
+    if (!attach || now_ns < *next_ns)
+        return;
+    if (*next_ns)
+        attach__follow(attach);
+    *next_ns = now_ns + FOLLOW_NS;
+}
 
 /* end_fd: readable when the program has ended; -1: the background tells. */
 static void serve(int end_fd, struct background *background, struct attendants *attendants,
@@ -218,11 +236,13 @@ static void serve(int end_fd, struct background *background, struct attendants *
                             {.fd = tracepoints__fd(attendants->tracepoints), .events = POLLIN}};
     struct error error;
     int wait_ms = PREPARE_LEAST_MS;
+    uint64_t follow_ns = 0;
     while (!(set[0].revents & (POLLIN | POLLHUP | POLLERR)) &&
            !(background && background__is_over(background))) {
         int look_ms = automatic ? automatic__look(automatic) : wait_ms;
         if (poll(set, 3, look_ms < wait_ms ? look_ms : wait_ms) < 0 && errno != EINTR)
             break;
+        follow_modules(attendants->attach, &follow_ns);
         tracepoints__look(attendants->tracepoints);
         watch__look(watch, writer);
         if (trace_writer__prepare(writer))
@@ -545,6 +565,75 @@ static int record(struct recording *recording, const struct binary *binary, int 
     return 0;
 }
 
+/* ---- a process that runs already ---------------------------------------------------------------
+ */
+
+static void serve_attached(const struct recording *recording, struct attached_run *run,
+                           struct attendants *attendants, struct trace_writer *writer)
+{
+    struct watch watch = watch__start(recording->quiet, recording->max_size_bytes);
+    attendants->attach = &run->attach;
+    if (is_packed(recording))
+        attendants->ahead = pack_ahead__start(recording->directory);
+    serve(run->end_fd, NULL, attendants, writer, &watch);
+    progress__end(&watch.progress);
+}
+
+static int record_attached(struct recording *recording, struct attached_run *run,
+                           struct error *error)
+{
+    struct attendants attendants = {.planner = {.fd = -1}};
+    struct trace_writer *writer = NULL;
+    int code = create_trace(recording, &writer, error);
+    if (code < 0)
+        return code;
+    char *program = attached_run__program(run->attach.pid);
+    session__name_program(writer, program);
+    free(program);
+    machine_file__describe(writer);
+    enum heurt_clock clock = trace_writer__session(writer)->clock;
+    code = attached_run__begin(recording, run, error);
+    if (code < 0) {
+        trace_writer__discard(writer);
+        return code;
+    }
+    serve_attached(recording, run, &attendants, writer);
+    attached_run__end(run, writer, recording->quiet);
+    code = trace_writer__finish(writer, 0, session_clock__pair(clock), error);
+    if (code == 0)
+        code = conclude(recording, true, &attendants, error);
+    pack_ahead__free(attendants.ahead);
+    return code;
+}
+
+static int run_attached(struct recording *recording)
+{
+    struct attached_run run;
+    struct error error;
+    recording->ranks = (struct job_ranks){.count = 1};
+    int status = EXIT_HEURT;
+    if (recording->report_path && !(recording->report = fopen(recording->report_path, "we"))) {
+        say("cannot write the report to %s: %s", recording->report_path, strerror(errno));
+        return EXIT_HEURT;
+    }
+    cut_file__is_survived();
+    int code = attached_run__prepare(recording, &run, &error);
+    recording->command = code == 0 ? attached_run__words(run.attach.pid) : NULL;
+    if (code == 0 && !run.is_over && recording->command)
+        code = record_attached(recording, &run, &error);
+    attached_run__free(&run);
+    if (code < 0)
+        say("%s", error.text);
+    else if (run.is_over || !recording->command)
+        say("nothing was recorded: %s", "it was ended before it began");
+    else
+        status = 0;
+    if (status == 0 && recording->and_report)
+        report__show_summary(recording->directory, recording->report);
+    attached_run__free_words(recording->command);
+    return status;
+}
+
 static void free_recording(struct recording *recording)
 {
     struct plan_request *request = &recording->request;
@@ -673,7 +762,7 @@ static int run(const struct command *self, int argc, char **argv)
     };
     int status = parse(self, argc, argv, &recording);
     if (status == 0)
-        status = run_recording(&recording);
+        status = recording.pid ? run_attached(&recording) : run_recording(&recording);
     int wait_status = recording.wait_status;
     free_recording(&recording);
     return status ? status : launch__exit_like(wait_status);

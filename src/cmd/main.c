@@ -19,12 +19,14 @@ static const struct command *const commands[] = {
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
-/* Verbs of earlier versions: what is written today in their place. */
+/* Verbs of earlier versions, and short forms: what is written in their place. */
 static const struct alias {
     const char *verb;
     const struct command *command;
     const char *option; /* NULL: none */
-} aliases[] = {{"diff-occurrence", &command_report, "--compare"}, {"diff", &command_compare, NULL}};
+} aliases[] = {{"diff-occurrence", &command_report, "--compare"},
+               {"diff", &command_compare, NULL},
+               {"attach", &command_record, "--pid"}};
 #define ALIASES (sizeof aliases / sizeof aliases[0])
 
 /* Words that a user may take for a command; a program of such a name would be a surprise. */

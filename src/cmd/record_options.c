@@ -50,6 +50,27 @@ static bool read_cpu_time(const char *text, void *ns)
     return true;
 }
 
+/* "10s", "500ms", "2m", "1h"; a bare number is seconds. */
+static bool read_time(const char *text, void *ns)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"min", 60}, {"h", 3600}};
+    const char *end = "";
+    double number = 0;
+    if (!decimal__parse(text, &end, &number))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        double seconds = number * units[i].seconds;
+        if (strcmp(end, units[i].unit) != 0 || !(seconds >= 0.001 && seconds <= 1e7))
+            continue;
+        *(uint64_t *)ns = (uint64_t)(seconds * 1e9);
+        return true;
+    }
+    return false;
+}
+
 static bool read_patience(const char *text, void *ms)
 {
     double seconds;
@@ -139,6 +160,22 @@ const struct option_row record_options[] = {
      .value = "DIR",
      .help = "the trace; heurt.data, and an older one becomes heurt.data.old",
      TEXT(struct recording, directory)},
+    {.letter = 'p',
+     .name = "pid",
+     .value = "PID",
+     .help = "record this process, which runs already, instead of a program",
+     .expected = "the number of a process",
+     NUMBER(struct recording, pid, 1, INT32_MAX)},
+    {.name = "duration",
+     .value = "TIME",
+     .help = "with -p: for so long (until it ends, or Ctrl-C)",
+     .expected = "a time such as 10s, 500ms or 2m",
+     VALUE(struct recording, duration_ns, read_time)},
+    {.name = "after",
+     .value = "TIME",
+     .help = "with -p: begin so much later",
+     .expected = "a time such as 10s, 500ms or 2m",
+     VALUE(struct recording, after_ns, read_time)},
     {.name = "repeat",
      .value = "N",
      .help = "record so many runs, into DIR.1 … DIR.N, for heurt compare",

@@ -41,6 +41,9 @@ struct recording {
     bool compares_clocks;        /* several hosts' ranks do, all of which are recorded */
     struct vec clock_offsets;    /* struct clock_offset: for tests, of hosts but the first */
     const char *program_output;  /* a file for the program's standard output; NULL: its own */
+    uint64_t pid;                /* of a process that runs already; 0: a command is run */
+    uint64_t duration_ns;        /* for which that is recorded; 0: until it ends, or Ctrl-C */
+    uint64_t after_ns;           /* when that begins */
     uint64_t cpus; /* that the program may use: the first so many; 0: all that heurt may */
 };
 

@@ -25,6 +25,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "format/attach_layout.h"
 #include "format/layout.h"
 #include "format/symbol_fields.h"
 
@@ -86,6 +87,7 @@ bool symbol__is_of_library(const struct symbol *symbol, const char *beginning)
 bool symbol__is_of_runtime(const struct symbol *symbol)
 {
     return symbol__is_of_library(symbol, "libheurt.so") ||
+           symbol__is_of_library(symbol, HEURT_ATTACH_FILE) ||
            symbol__is_of_library(symbol, "libheurt-access.so");
 }
 

@@ -42,6 +42,7 @@ enum leaves { LEAVES_FIRST, LEAVES_BETWEEN, LEAVES_LAST };
 
 struct stop {
     pid_t pid;
+    pid_t only; /* this thread; 0: all */
     bool is_own_child;
     unsigned bad_moments; /* in a row */
     struct vec threads;   /* struct stopped_thread */
@@ -430,6 +431,11 @@ static int seize(struct stop *stop, pid_t tid, struct error *error)
     return 0;
 }
 
+static bool is_meant(const struct stop *stop, pid_t tid)
+{
+    return tid > 0 && (!stop->only || tid == stop->only);
+}
+
 /* The threads that are not known yet; late: those of them that get idle signals. The kernel's list
  * breaks off at a thread that ends while it is read: it is whole when as many were listed as there
  * are (a directory has two links more). */
@@ -445,7 +451,7 @@ static int list_new(const struct stop *stop, struct vec *tids, struct vec *late,
     for (struct dirent *entry; (entry = readdir(tasks));) {
         pid_t tid = (pid_t)atoi(entry->d_name);
         listed += tid > 0;
-        if (tid > 0 && !is_known(stop, tid))
+        if (is_meant(stop, tid) && !is_known(stop, tid))
             vec__push(gets_idle_signals(stop->pid, tid) ? late : tids, &tid);
     }
     *whole = fstat(dirfd(tasks), &status) == 0 && listed + 2 >= status.st_nlink;
@@ -527,7 +533,7 @@ static bool is_good_moment(struct stop *stop)
     bool good = true;
     for (struct dirent *entry; tasks && good && (entry = readdir(tasks));) {
         pid_t tid = (pid_t)atoi(entry->d_name);
-        good = !tid || !sleeps_deeply(stop->pid, tid) ||
+        good = !is_meant(stop, tid) || !sleeps_deeply(stop->pid, tid) ||
                (stop->bad_moments >= BAD_MOMENTS_MAX && !waits_for_vfork(stop->pid, tid));
     }
     if (tasks)
@@ -679,6 +685,13 @@ struct stop *stop__new(pid_t pid)
     return stop;
 }
 
+struct stop *stop__new_of(pid_t pid, pid_t tid)
+{
+    struct stop *stop = stop__new(pid);
+    stop->only = tid;
+    return stop;
+}
+
 void stop__free(struct stop *stop)
 {
     if (!stop)
@@ -688,6 +701,12 @@ void stop__free(struct stop *stop)
 }
 
 /* ---- while it is stopped --------------------------------------------------------------------- */
+
+void stopped_thread__let_out(struct stopped_thread *thread)
+{
+    thread->phase = ENDING;
+    thread->tid = 0;
+}
 
 const struct vec *stop__threads(const struct stop *stop)
 {

@@ -53,6 +53,8 @@ struct stopped_thread {
 };
 
 struct stop *stop__new(pid_t pid);
+/* Of one thread alone: the others go on. */
+struct stop *stop__new_of(pid_t pid, pid_t tid);
 /* What still had to be tended goes on without. NULL is allowed. */
 void stop__free(struct stop *stop);
 
@@ -65,6 +67,8 @@ bool stop__tend(struct stop *stop);
 
 /* Between begin and end. */
 const struct vec *stop__threads(const struct stop *stop); /* struct stopped_thread */
+/* It was let go by others (remote_call.h), or has ended. */
+void stopped_thread__let_out(struct stopped_thread *thread);
 /* Lets it execute one instruction. -EAGAIN: it is in a system call or about to get a signal, or did
  * not come back in time. */
 int stop__step(struct stop *stop, struct stopped_thread *thread);

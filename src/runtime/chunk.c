@@ -12,12 +12,14 @@
 #define RAW_EINVAL 22
 #define RAW_SIGBUS 7
 
+#ifndef HEURT_ATTACHED
 static const uint64_t no_records;
 __thread struct thread heurt_thread TLS_MODEL = {.kernel_gate = &no_records};
 /* What a preloaded library has of its own in each thread moves the thread's stack; by a whole page,
  * so that what lies on the stack keeps its place within one. */
 #define TLS_BYTES 4096
 static __thread char filler[TLS_BYTES - sizeof(struct thread)] TLS_MODEL __attribute__((used));
+#endif
 struct state heurt_state;
 
 /* Within another pair of these two there is nothing to do. The depth changes while signals are
@@ -210,6 +212,7 @@ static bool start(struct thread *thread)
     thread->started = !heurt_state.aggregates || aggregate__begin(thread);
     if (thread->started)
         budget__begin(thread, thread->cpu_before_ns);
+    attached__thread_begins(thread);
     return thread->started;
 }
 
@@ -271,7 +274,7 @@ bool thread__renew(struct thread *thread, uint64_t *end, unsigned words)
     budget__chunk_ends(thread);
     thread->next = thread->limit = NULL;
     uint64_t began = clock__tick();
-    if (heurt_state.full || (!thread->started && !start(thread)))
+    if (heurt_state.full || !attached__is_served() || (!thread->started && !start(thread)))
         return false;
     bool first = thread->sequence == 0;
     if (!(heurt_state.aggregates ? aggregate__renew(thread, end, aggregated_units(thread))

@@ -51,10 +51,10 @@ static __attribute__((noinline)) bool find_allocator(void)
         return false;
     heurt_state.allocating.finds_allocator = true;
     heurt_thread.inside++;
-    *(void **)&heurt_real.calloc = dlsym(RTLD_NEXT, "calloc");
-    *(void **)&heurt_real.realloc = dlsym(RTLD_NEXT, "realloc");
-    *(void **)&heurt_real.free = dlsym(RTLD_NEXT, "free");
-    *(void **)&heurt_real.malloc = dlsym(RTLD_NEXT, "malloc");
+    *(void **)&heurt_real.calloc = dlsym(BEHIND_US, "calloc");
+    *(void **)&heurt_real.realloc = dlsym(BEHIND_US, "realloc");
+    *(void **)&heurt_real.free = dlsym(BEHIND_US, "free");
+    *(void **)&heurt_real.malloc = dlsym(BEHIND_US, "malloc");
     heurt_thread.inside--;
     heurt_state.allocating.finds_allocator = false;
     return heurt_real.malloc != NULL;

@@ -57,7 +57,7 @@ static const char missing;
 static __attribute__((noinline)) void *find(unsigned which, const char *name)
 {
     heurt_thread.inside++;
-    void *found = dlsym(RTLD_NEXT, name);
+    void *found = dlsym(BEHIND_US, name);
     if (!found) {
         found = MISSING;
         dlerror(); /* must not show in the program's */

@@ -358,7 +358,7 @@ EXPORT struct tool_start *ompt_start_tool(unsigned version, const char *runtime)
     static struct tool_start tool = {initialise, finalise, {0}};
     const char *named = getenv("OMP_TOOL_LIBRARIES");
     __typeof__(&ompt_start_tool) other =
-        (__typeof__(&ompt_start_tool))dlsym(RTLD_NEXT, "ompt_start_tool");
+        (__typeof__(&ompt_start_tool))dlsym(BEHIND_US, "ompt_start_tool");
     struct tool_start *found = other ? other(version, runtime) : NULL;
     dlerror(); /* must not show in the program's */
     if (found || (named && *named) || !heurt_state.recording || heurt_state.aggregates)

@@ -66,7 +66,7 @@ void *openmp__find(enum openmp_function which, const void *site)
 {
     heurt_thread.inside++;
     name_object(which);
-    void *found = dlsym(RTLD_NEXT, names[which]);
+    void *found = dlsym(BEHIND_US, names[which]);
     if (found)
         __atomic_store_n(&heurt_state.openmp.functions[which], found, __ATOMIC_RELEASE);
     else

@@ -42,6 +42,15 @@ void trace__guard(void)
         REAL(sigaction)(SIGBUS, &guard, NULL);
 }
 
+#ifdef HEURT_ATTACHED
+void trace__unguard(void)
+{
+    struct sigaction now;
+    if (REAL(sigaction)(SIGBUS, NULL, &now) == 0 && now.sa_sigaction == on_bus_error)
+        REAL(sigaction)(SIGBUS, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+}
+#endif
+
 EXPORT int sigaction(int number, const struct sigaction *next, struct sigaction *before)
 {
     if (number == SIGBUS && heurt_state.recording && next && next->sa_handler == SIG_DFL)

@@ -87,6 +87,8 @@ void kernel__prepare(void)
     if (!is_ours())
         return;
     kernel_clock__begin(&heurt_state.kernel_clock);
+    if (heurt_state.kernel_slots)
+        return; /* of an attachment before: all empty again */
     long slots = RAW6(mmap, 0, KERNEL_SLOTS * sizeof(uint64_t), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (!is_error(slots) &&

@@ -71,12 +71,18 @@ static void keep(struct module_walk *walk, const struct heurt_module *module, co
     walk->count++;
 }
 
+/* In a program that is entered while it runs markers stay as they are: they would lead here when
+ * nothing is recorded any more, too. */
 static void mark_connect(const struct dl_phdr_info *info)
 {
+#ifdef HEURT_ATTACHED
+    (void)info;
+#else
     for (unsigned i = 0; i < info->dlpi_phnum; i++)
         if (info->dlpi_phdr[i].p_type == PT_NOTE)
             marker__connect((const uint8_t *)info->dlpi_addr + info->dlpi_phdr[i].p_vaddr,
                             info->dlpi_phdr[i].p_memsz);
+#endif
 }
 
 /* Pages of other segments between two of code would not be left as they are. */

@@ -53,8 +53,8 @@ static void *find(const char *name)
 {
     for (unsigned i = 0; i < sizeof with_old_version / sizeof with_old_version[0]; i++)
         if (strcmp(name, with_old_version[i]) == 0)
-            return dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
-    return is_there(name) ? dlsym(RTLD_NEXT, name) : NULL;
+            return dlvsym(BEHIND_US, name, "GLIBC_2.3.2");
+    return is_there(name) ? dlsym(BEHIND_US, name) : NULL;
 }
 
 void real__find(void)

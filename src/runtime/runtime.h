@@ -19,6 +19,7 @@
 
 #include "format/layout.h"
 #include "runtime/allocation_sampling.h"
+#include "runtime/attached.h"
 #include "runtime/budget.h"
 #include "runtime/cpu_timer.h"
 #include "runtime/instructions.h"
@@ -145,10 +146,17 @@ struct thread {
     struct allocation_sampling allocations;
     struct cpu_timer timer;
     struct openmp_thread openmp;
+    THREAD_ATTACHED
 } __attribute__((aligned(64))); /* so that no compiler leaves a gap behind it */
 
 #define TLS_MODEL __attribute__((tls_model("initial-exec")))
+#ifdef HEURT_ATTACHED
+extern __thread struct thread *heurt_own TLS_MODEL; /* NULL: it has made no call that is seen */
+struct thread *thread__make(void);
+#define heurt_thread (*(likely(heurt_own != NULL) ? heurt_own : thread__make()))
+#else
 extern __thread struct thread heurt_thread TLS_MODEL;
+#endif
 
 #define ENVIRONMENT_TEXT 16384
 #define LENT_SLOTS 4096
@@ -231,6 +239,7 @@ struct state {
     uint32_t pid;
     uint32_t end_key; /* pthread_key_t whose destructor marks a thread's end (hook_key.c) */
     bool has_end_key; /* under end_key_lock */
+    bool watches_forks;
     uint32_t end_key_lock;
 
     uint32_t definitions_lock;
@@ -767,6 +776,7 @@ void thread__end(void);
  * thread a value of it; false: the program has that key, so nobody will be called. */
 bool end_key__take(void (*destructor)(void *));
 bool end_key__set(void *value);
+void end_key__drop(void); /* the program may have it; nobody else takes or sets it meanwhile */
 /* What that destructor does at last: the end of the thread's record. */
 void thread__leave(void);
 

@@ -1,4 +1,5 @@
 /* start.c: a process image's way in and out: attach to the trace, fork, exec, exit. */
+#include "runtime/start.h"
 #include "runtime/aggregate.h"
 #include "runtime/arena.h"
 #include "runtime/channel.h"
@@ -115,7 +116,7 @@ static void after_fork(void)
     struct thread *thread = &heurt_thread;
     thread->held_next = thread->held_limit = NULL;
     thread->image_room_user = 0;
-    if (!heurt_state.recording || thread__in_seccomp(thread)) {
+    if (attached__forked() || !heurt_state.recording || thread__in_seccomp(thread)) {
         heurt_state.recording = false;
         release_chunk(thread);
         return;
@@ -221,6 +222,20 @@ static void *zeroed_pages(size_t bytes)
     return (void *)memory;
 }
 
+/* As zeroed_pages: those of a session before, where there was one. */
+static void *zeroed_again(void *pages, size_t bytes)
+{
+    return pages ? pages__again(pages, bytes) : zeroed_pages(bytes);
+}
+
+static bool watch_forks(void)
+{
+    struct state *state = &heurt_state;
+    if (!state->watches_forks)
+        state->watches_forks = pthread_atfork(before_fork, after_fork_in_parent, after_fork) == 0;
+    return state->watches_forks;
+}
+
 static bool prepare(const char *directory)
 {
     struct state *state = &heurt_state;
@@ -233,17 +248,19 @@ static bool prepare(const char *directory)
     state->uses_tsc = state->settings.clock == HEURT_CLOCK_TSC;
     state->aggregates = state->settings.flags & HEURT_SESSION_AGGREGATE;
     state->next_function = HEURT_EVENT_FUNCTIONS;
-    state->bodies = zeroed_pages((HEURT_FUNCTION_LAST / 2 + 1) * sizeof *state->bodies);
-    state->descriptor_kinds = zeroed_pages(2 << 16);
+    state->bodies =
+        zeroed_again(state->bodies, (HEURT_FUNCTION_LAST / 2 + 1) * sizeof *state->bodies);
+    state->descriptor_kinds = zeroed_again(state->descriptor_kinds, 2 << 16);
     if (state->settings.flags & HEURT_SESSION_OBJECTS && !state->aggregates) {
         state->allocating.whole_left = OBJECTS_TOLD_WHOLE;
         state->allocating.stacks_left = OBJECTS_STACKS;
-        state->allocating.objects = zeroed_pages(OBJECTS_BYTES);
+        state->allocating.objects = zeroed_again(state->allocating.objects, OBJECTS_BYTES);
     }
     return state->bodies && state->descriptor_kinds && end_key__take(on_thread_end) &&
-           pthread_atfork(before_fork, after_fork_in_parent, after_fork) == 0;
+           watch_forks();
 }
 
+#ifndef HEURT_ATTACHED
 /* Our own name in LD_PRELOAD: the entry that ends in libheurt.so. */
 static void find_library(const char *preload)
 {
@@ -260,10 +277,60 @@ static void find_library(const char *preload)
         at += strspn(at, ": ");
     }
 }
+#endif
 
 /* Below the main thread's stack the kernel keeps at least this much free of other mappings. */
 #define MAIN_STACK_BYTES (8u << 20)
 
+bool image__begin(const char *directory, bool late)
+{
+    uint64_t before_ns = raw__clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    heurt_thread.creator = HEURT_NO_SERIAL;
+    if (!prepare(directory))
+        return false;
+    number_image();
+    heurt_state.recording = true;
+    clock__find_rate();
+    kernel__prepare();
+    instructions__prepare();
+    cpu_timers__prepare();
+    calibrate__all();
+    kernel__calibrate();
+    define__process(HEURT_NO_SERIAL);
+    if (!late) {
+        environment__clean();
+        module__expect_filters();
+    }
+    module__scan();
+    if (!late)
+        module__watch_loader();
+    end_key__set(&heurt_state);
+    define__costs(raw__clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns);
+    event__refill(NULL, 0); /* the main thread's life begins here, whatever it calls first */
+    return true;
+}
+
+#ifdef HEURT_ATTACHED
+void image__forget(void)
+{
+    struct state *state = &heurt_state;
+    state->definitions = NULL;
+    state->full = false;
+    state->module_count = 0;
+    state->noted = 0;
+    state->kernel_missing = 0;
+    state->locks_counted = 0;
+    state->fault_way_known = false;
+    state->has_waited_locks = false;
+    words__clear(state->waited_locks, sizeof state->waited_locks / 8);
+    memset(state->told_queues, 0, sizeof state->told_queues);
+    memset(state->shared_streams, 0, sizeof state->shared_streams);
+    memset(state->named_streams, 0, sizeof state->named_streams);
+    memset(state->stacks_kept, 0, sizeof state->stacks_kept);
+    memset(state->allocating.callers, 0, sizeof state->allocating.callers);
+    memset(state->allocating.places, 0, sizeof state->allocating.places);
+}
+#else
 __attribute__((constructor)) static void start(void)
 {
     const char *directory = NULL, *preload = NULL;
@@ -276,33 +343,15 @@ __attribute__((constructor)) static void start(void)
     if (!directory)
         return;
     struct thread *thread = &heurt_thread;
-    uint64_t before_ns = raw__clock_ns(CLOCK_THREAD_CPUTIME_ID);
     thread->inside++;
     real__find();
     find_library(preload);
-    thread->creator = HEURT_NO_SERIAL;
     thread->stack_high = (uint64_t)environ; /* above all frames of the main thread */
     thread->stack_low = thread->stack_high - MAIN_STACK_BYTES;
-    if (prepare(directory)) {
-        number_image();
-        heurt_state.recording = true;
-        clock__find_rate();
-        kernel__prepare();
-        instructions__prepare();
-        cpu_timers__prepare();
-        calibrate__all();
-        kernel__calibrate();
-        define__process(HEURT_NO_SERIAL);
-        environment__clean();
-        module__expect_filters();
-        module__scan();
-        module__watch_loader();
-        end_key__set(&heurt_state);
-        define__costs(raw__clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns);
-        event__refill(NULL, 0); /* the main thread's life begins here, whatever it calls first */
-    }
+    image__begin(directory, false);
     thread->inside--;
 }
+#endif
 
 /* A child of vfork that exits has its parent's memory, not a record of its own. */
 static void end_of_process(void)

@@ -32,6 +32,21 @@
 #define ID 48
 #define CALLER 56
 
+/* Where the thread's struct is: rcx leads to it, in its thread-local memory or, of a library that came
+ * while the program ran (attached.h), elsewhere. */
+#ifdef HEURT_ATTACHED
+#define OF_THREAD(member) member(%rcx)
+        .macro  FIND_THREAD
+        mov     heurt_own@gottpoff(%rip), %rcx
+        mov     %fs:(%rcx), %rcx
+        .endm
+#else
+#define OF_THREAD(member) %fs:member(%rcx)
+        .macro  FIND_THREAD
+        mov     heurt_thread@gottpoff(%rip), %rcx
+        .endm
+#endif
+
 #define THREAD_NEXT 0
 #define THREAD_LIMIT 8
 #define THREAD_COUNTDOWNS 16
@@ -87,9 +102,9 @@
 /* Claims room for an event, rcx being heurt_thread's offset: rax is where, or jumps to full.
  * The limit is read first: see event__claim. */
         .macro  CLAIM wide, none
-        mov     %fs:THREAD_LIMIT(%rcx), %rdx
+        mov     OF_THREAD(THREAD_LIMIT), %rdx
         mov     $8 + 8 * \wide, %eax
-        xadd    %rax, %fs:THREAD_NEXT(%rcx)
+        xadd    %rax, OF_THREAD(THREAD_NEXT)
         .if     \wide
         lea     8(%rax), %rcx
         cmp     %rdx, %rcx
@@ -102,12 +117,12 @@
 /* Jumps to due when the kernel has written records of this thread that are not read yet: they come
  * before the leave event.  rcx is heurt_thread's offset; see kernel__look. */
         .macro  LOOK due
-        mov     %fs:THREAD_KERNEL_GATE(%rcx), %rax
+        mov     OF_THREAD(THREAD_KERNEL_GATE), %rax
         mov     (%rax), %rax
         test    %rax, %rax
         jz      14f
         mov     (%rax), %rax
-        cmp     %fs:THREAD_KERNEL_SEEN(%rcx), %rax
+        cmp     OF_THREAD(THREAD_KERNEL_SEEN), %rax
         jne     \due
 14:
         .endm
@@ -124,8 +139,8 @@
  * offset in rcx, the countdowns in rdx (may be NULL) and the id in eax.  LEFT_OUT is the rest of it,
  * out of the way. */
         .macro  LEAVE_OUT
-        mov     heurt_thread@gottpoff(%rip), %rcx
-        mov     %fs:THREAD_COUNTDOWNS(%rcx), %rdx
+        FIND_THREAD
+        mov     OF_THREAD(THREAD_COUNTDOWNS), %rdx
         mov     ID(%rsp), %eax
         test    %rdx, %rdx
         jz      22f
@@ -139,8 +154,8 @@
         jle     23f
         JUMP_TO_BODY
 23:     call    heurt_stub_drawn_saved
-        mov     heurt_thread@gottpoff(%rip), %rcx
-        mov     %fs:THREAD_COUNTDOWNS(%rcx), %rdx
+        FIND_THREAD
+        mov     OF_THREAD(THREAD_COUNTDOWNS), %rdx
         mov     ID(%rsp), %eax
         jmp     22b
         .endm
@@ -165,13 +180,13 @@
         .macro  POP_CALL none
         mov     %rbx, (%rsp)
         .cfi_rel_offset %rbx, 0
-11:     mov     %fs:THREAD_RETURN_SLOT(%rcx), %rax
+11:     mov     OF_THREAD(THREAD_RETURN_SLOT), %rax
         mov     %rax, %rbx
         shr     $16, %rbx
         jz      \none
         mov     RETURN_SLOT_NEXT(%rbx), %rdx
         mov     %ax, %dx
-        cmpxchg %rdx, %fs:THREAD_RETURN_SLOT(%rcx)
+        cmpxchg %rdx, OF_THREAD(THREAD_RETURN_SLOT)
         jne     11b
 12:     mov     (%rsp), %rdx
         mov     %rdx, RETURN_SLOT_RBX(%rbx)
@@ -189,14 +204,14 @@
         mov     %rdx, (%rsp)
         .cfi_rel_offset %rbx, 0
         movq    $0, RETURN_SLOT_SLOT(%rbx)
-        mov     heurt_thread@gottpoff(%rip), %rcx
-13:     mov     %fs:THREAD_RETURN_SLOT(%rcx), %rax
+        FIND_THREAD
+13:     mov     OF_THREAD(THREAD_RETURN_SLOT), %rax
         mov     %rax, RETURN_SLOT_NEXT(%rbx)
         mov     %rbx, %rdx
         shl     $16, %rdx
         mov     %ax, %dx
         inc     %dx
-        cmpxchg %rdx, %fs:THREAD_RETURN_SLOT(%rcx)
+        cmpxchg %rdx, OF_THREAD(THREAD_RETURN_SLOT)
         jne     13b
         mov     (%rsp), %rbx
         .cfi_restore %rbx
@@ -255,8 +270,8 @@
         .endif
         .if     !\full
         .if     \return_slot
-        mov     heurt_thread@gottpoff(%rip), %rcx
-        mov     %fs:THREAD_COUNTDOWNS(%rcx), %rdx
+        FIND_THREAD
+        mov     OF_THREAD(THREAD_COUNTDOWNS), %rdx
         mov     ID(%rsp), %eax
         .endif
         test    %rdx, %rdx
@@ -280,7 +295,7 @@
         .endif
         mov     %rax, (%rdx)
 3:      CALL_BODY \return_slot
-        mov     heurt_thread@gottpoff(%rip), %rcx
+        FIND_THREAD
         LOOK    15f
         CLAIM   \wide, 4f
         mov     %rax, %rcx

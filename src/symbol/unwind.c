@@ -1,5 +1,6 @@
 #include "symbol/unwind.h"
 
+#include "format/attach_layout.h"
 #include "symbol/unwind_rule.h"
 
 #include <string.h>
@@ -103,13 +104,16 @@ static bool step(struct unwind_walk *walk)
            walk->state.registers[REGISTER_RSP] > stack_pointer;
 }
 
+static bool is_named(const struct trace_module *module, const char *name)
+{
+    size_t length = module ? strlen(module->path) : 0;
+    return length >= strlen(name) && strcmp(module->path + length - strlen(name), name) == 0;
+}
+
 static bool is_runtime(const struct unwind_walk *walk)
 {
-    static const char name[] = "/libheurt.so";
     struct address_place place = space__find(walk->space, inside_of(walk), walk->tick);
-    size_t length = place.module ? strlen(place.module->path) : 0;
-    return length >= sizeof name - 1 &&
-           strcmp(place.module->path + length - (sizeof name - 1), name) == 0;
+    return is_named(place.module, "/libheurt.so") || is_named(place.module, "/" HEURT_ATTACH_FILE);
 }
 
 /* Frames inside the runtime count here too. */

@@ -65,7 +65,7 @@ may_stand_on() {
 
 # What its public header offers is also the runtime's own. The fold of aggregated runs is one piece of
 # code with the analyses': what of it stands alone is compiled into both.
-runtime_may_include='format/layout.h format/access_layout.h heurt.h format/event.h fold/accumulate.h fold/fold.h fold/kinds.h'
+runtime_may_include='format/layout.h format/access_layout.h format/attach_layout.h heurt.h format/event.h fold/accumulate.h fold/fold.h fold/kinds.h'
 
 included_files() { # FILE: the names in its #include "…" lines
     sed -n 's/^[[:space:]]*#[[:space:]]*include[[:space:]]*"\([^"]*\)".*/\1/p' "$1"
