@@ -131,7 +131,7 @@ _heurt() {
         compopt -o filenames 2>/dev/null
         _heurt_lines < <(compgen -d -- "$word")
         ;;
-    induce) _heurt_lines < <(compgen -W 'memory cache cpu disk' -- "$word") ;;
+    induce) _heurt_lines < <(compgen -W 'memory cache cpu disk lock' -- "$word") ;;
     explain) _heurt_lines < <(compgen -W "$_heurt_words" -- "$word") ;;
     tables) _heurt_lines < <(compgen -W "$("${COMP_WORDS[0]}" tables --format csv 2>/dev/null |
         tail -n +2 | cut -d, -f1 | uniq)" -- "$word") ;;

@@ -286,7 +286,7 @@ complete -c heurt -n "$in_induce" -l json -d 'As JSON'
 complete -c heurt -n "$in_induce" -l csv -d 'As comma-separated values'
 complete -c heurt -n "$in_induce" -l latex -d 'As LaTeX'
 complete -c heurt -n "$in_induce" -l markdown -d 'As Markdown'
-complete -c heurt -n "$in_induce" -a 'memory cache cpu disk'
+complete -c heurt -n "$in_induce" -a 'memory cache cpu disk lock'
 
 set -l in_gate '__fish_seen_subcommand_from gate'
 complete -c heurt -n "$in_gate" -l against -x -d 'Run this in turns with the program'

@@ -8,6 +8,7 @@
 
 #include "cmd/condition.h"
 #include "present/compare/comparison_screens.h"
+#include "present/present.h"
 
 enum {
     EXIT_CHECK_FAILED = 3,
@@ -39,6 +40,19 @@ void checking__free(struct checking *checking);
 /* What a figure comes to against the limit: "lock: 51 %, limit > 10 %". Takes over figure. */
 void checked__set(struct checked *checked, const struct fail_condition *condition,
                   enum check_outcome outcome, const char *name, char *figure);
+
+/* What a condition asks of one run, and what that run has. */
+struct asked_figure {
+    char *name;    /* "class parse_chunk, score": owned */
+    double figure; /* in the unit of the limit */
+    bool is_known; /* false: the run has nothing of that name, and the figure is 0 */
+};
+/* 0, and free() the name; or -EINVAL with a sentence. The report has findings. */
+int report__measure(const struct report *report, const struct fail_condition *condition,
+                    struct asked_figure *measured, struct error *error);
+/* "0.31", "12.5 ms", "15 %": free() it. And what that is of: " of the time of …", or "". */
+char *measured__text(const struct fail_condition *condition, double figure);
+const char *measured__of(const struct fail_condition *condition);
 
 /* The judges of the two commands; their subjects: a struct report with findings, and a struct
  * comparison_view. */

@@ -9,6 +9,7 @@
 #include "cmd/html_file.h"
 #include "cmd/options.h"
 #include "cmd/pager_print.h"
+#include "cmd/run_checks.h"
 #include "cmd/single_run.h"
 #include "cmd/values.h"
 #include "format/directory.h"
@@ -41,9 +42,14 @@ struct gate {
     struct vec directories;   /* char *: owned */
     struct vec before, after; /* struct run_figures */
     char *const *command;     /* that is asked about */
-    char *const *other;       /* with which it takes turns; NULL: with kept runs */
+    char *const *other;       /* with which it takes turns; NULL: with kept runs, or with none */
     char *place;              /* of the traces; owned */
-    bool is_recorded;
+    bool is_recorded, is_compared;
+    struct run_checks runs;            /* what is asked of each run by itself */
+    struct vec decided;                /* struct checked, one a condition: what a look decided stays
+                                          so; without a sentence: none did */
+    double risk;                       /* of the look that is made, on one side */
+    bool is_rest;                      /* it is made because time is over */
     struct checking checking;          /* of the last look */
     struct runs_comparison comparison; /* likewise */
     bool has_comparison;
@@ -63,11 +69,32 @@ static int refuse_failed(const struct gate *gate, char *const *words, int wait_s
     return EXIT_HEURT;
 }
 
+/* Times of two machines are no change of the program. */
+static int check_machine(const struct gate *gate)
+{
+    const char *kept = VEC_AT(&gate->before, struct run_figures, 0)->machine,
+               *now = VEC_AT(&gate->after, struct run_figures, 0)->machine;
+    if (!kept || !now || strcmp(kept, now) == 0)
+        return 0;
+    say("%.60s ran on another machine (%.50s; this is %.50s): record the baseline here, or use "
+        "--against",
+        VEC_AT(&gate->before, struct run_figures, 0)->directory, kept, now);
+    return EXIT_HEURT;
+}
+
 static int load_run(struct gate *gate, struct vec *side, const char *trace)
 {
-    char *directory = memory__text(trace);
-    vec__push(&gate->directories, &directory);
-    return compared_side__add(side, &gate->table, directory);
+    int status = 0;
+    if (gate->is_compared) {
+        char *directory = memory__text(trace);
+        vec__push(&gate->directories, &directory);
+        status = compared_side__add(side, &gate->table, directory);
+        if (status == 0 && !gate->other)
+            status = check_machine(gate);
+    }
+    if (status == 0 && side == &gate->after)
+        status = run_checks__add(&gate->runs, trace);
+    return status;
 }
 
 /* 0, or the exit status; nothing is added where a signal came. */
@@ -87,7 +114,7 @@ static int make_run(struct gate *gate, char *const *words, struct vec *side)
                                                   .command = memory__text(words[0]),
                                                   .wall_ns = end.wall_ns,
                                                   .rows = VEC_OF(struct figures_row)});
-        if (status == 0) /* the order of turns, whatever the clock was set to meanwhile */
+        if (status == 0 && side->count) /* the order of turns, whatever the clock was set to */
             VEC_AT(side, struct run_figures, side->count - 1)->start_ns = gate->turns + 1;
     }
     if (trace)
@@ -135,20 +162,57 @@ static struct comparison_view view_of(const struct gate *gate)
         gate->table.value, &gate->checking.checks, NULL};
 }
 
-/* risk: on one side. */
-static int look(struct gate *gate, double risk)
+static int judge(const void *subject, const struct fail_condition *condition,
+                 struct checked *checked, struct error *error)
+{
+    const struct gate *gate = subject;
+    const struct comparison_view view = view_of(gate);
+    size_t place =
+        (size_t)(condition - VEC_AT(&gate->checking.conditions, struct fail_condition, 0));
+    const struct checked *decided = VEC_AT(&gate->decided, struct checked, place);
+    int code = 0;
+    if (decided->sentence) {
+        checked->outcome = decided->outcome;
+        checked->sentence = memory__text(decided->sentence);
+    } else if (fail_condition__is_of_one_run(condition)) {
+        run_checks__judge(&gate->runs, condition, gate->is_rest ? 0 : gate->risk, checked);
+    } else {
+        code = comparison__judge(&view, condition, checked, error);
+    }
+    return code;
+}
+
+static void keep_decided(struct gate *gate)
+{
+    for (size_t i = 0; i < gate->checking.checks.count; i++) {
+        const struct checked *check = VEC_AT(&gate->checking.checks, struct checked, i);
+        struct checked *decided = VEC_AT(&gate->decided, struct checked, i);
+        if (check->outcome == CHECK_UNDECIDED || decided->sentence)
+            continue;
+        *decided = *check;
+        decided->sentence = memory__text(check->sentence);
+    }
+}
+
+/* risk: on one side. is_rest: when time is over. */
+static int look(struct gate *gate, double risk, bool is_rest)
 {
     const struct shift_rule rule = {gate->other ? SHIFT_BY_PAIRS : SHIFT_BY_SETS, 2 * risk,
                                     SEQUENTIAL_FIRST};
+    gate->risk = risk;
+    gate->is_rest = is_rest;
     if (gate->has_comparison)
         comparison__free(&gate->comparison);
     VEC_EACH (check, &gate->checking.checks, struct checked)
         free(check->sentence);
     gate->checking.checks.count = 0;
-    gate->comparison = comparison__of(&gate->before, &gate->after, gate->is_recorded, &rule);
-    gate->has_comparison = true;
-    const struct comparison_view view = view_of(gate);
-    return checking__judge(&gate->checking, comparison__judge, &view);
+    gate->has_comparison = gate->is_compared;
+    if (gate->is_compared)
+        gate->comparison = comparison__of(&gate->before, &gate->after, gate->is_recorded, &rule);
+    int status = checking__judge(&gate->checking, judge, gate);
+    if (status == 0)
+        keep_decided(gate);
+    return status;
 }
 
 /* The verdict of the last look. */
@@ -184,7 +248,7 @@ static int make_runs(struct gate *gate)
         if (interrupts__came())
             gate->end = "it was interrupted";
         else if (risk > 0) {
-            status = look(gate, risk);
+            status = look(gate, risk, false);
             looked = gate->turns;
         }
         if (!gate->end && looked && verdict_of(gate) != GATE_UNDECIDED)
@@ -201,10 +265,12 @@ static int make_runs(struct gate *gate)
     while (gate->before.count > gate->turns && gate->other)
         drop_last(&gate->before);
     /* What is left of the risk: of pairs alone, whose number does not depend on their signs. */
-    if (gate->after.count && gate->before.count && looked != gate->turns)
-        status = look(gate, gate->other && !interrupts__came()
-                                ? sequential__rest(gate->turns, conditions)
-                                : 0);
+    bool has_both = gate->after.count && gate->before.count;
+    if (looked != gate->turns && (has_both || !gate->is_compared))
+        status =
+            look(gate,
+                 gate->other && !interrupts__came() ? sequential__rest(gate->turns, conditions) : 0,
+                 true);
     return status;
 }
 
@@ -236,11 +302,16 @@ static void present(const void *subject, const struct style *style, FILE *out)
     const struct gate *gate = subject;
     char *sentence = sentence_of(gate);
     bool is_markdown = gate->options->presenter == &comparison_markdown;
-    fprintf(out, is_markdown ? "**%s**\n\n" : "  gate: %s\n\n", sentence);
+    fprintf(out, is_markdown ? "**%s**\n%s" : "  gate: %s\n%s", sentence,
+            gate->has_comparison ? "\n" : "");
     free(sentence);
     const struct comparison_view view = view_of(gate);
     if (gate->has_comparison)
         gate->options->presenter->put(&view, style, out);
+    else if (is_markdown)
+        checks__put_markdown(&gate->checking.checks, out);
+    else
+        checks__put_text(&gate->checking.checks, style, out);
 }
 
 static void put_file(const void *subject, FILE *out)
@@ -279,17 +350,22 @@ static bool is_of_wall(const struct fail_condition *condition)
     return strcmp(condition->quantity, "wall") == 0 && !condition->pattern;
 }
 
+/* A change needs something that it is to. */
 static int check_conditions(struct gate *gate)
 {
+    gate->runs = run_checks__start(&gate->checking.conditions);
+    gate->is_recorded = gate->is_recorded || gate->runs.asked;
     VEC_EACH (condition, &gate->checking.conditions, struct fail_condition) {
-        bool is_change = condition->has_sign || condition->unit == CONDITION_SHARE;
-        if (!is_change) {
-            say("--fail-if '%.100s': a gate asks for changes, as 'wall > +5 %%'; of a run by "
-                "itself heurt report --fail-if asks",
+        vec__push(&gate->decided, &(struct checked){CHECK_UNDECIDED, NULL, NULL});
+        if (fail_condition__is_of_one_run(condition))
+            continue;
+        gate->is_recorded = gate->is_recorded || !is_of_wall(condition);
+        if (!gate->is_compared) {
+            say("'%.100s' is a change: expected one BASELINE, or --against; of each run by itself "
+                "ask as heurt report does, 'lock > 10 %%'",
                 condition->text);
             return EXIT_HEURT;
         }
-        gate->is_recorded = gate->is_recorded || !is_of_wall(condition);
     }
     return 0;
 }
@@ -364,7 +440,8 @@ static const struct option_row option_rows[] = {
      TEXT(struct gate_options, against)},
     {.name = "fail-if",
      .value = "CONDITION",
-     .help = "a regression is: 'wall > +5 %' (without any), 'lock > +20 %'",
+     .help = "a regression is: 'wall > +5 %' (without any), 'lock > +20 %';\n"
+             "of each run: 'class(parse).score > 0.2'",
      TEXTS(struct gate_options, conditions)},
     {.name = "budget",
      .value = "TIME",
@@ -403,7 +480,7 @@ static int ask(const struct command *self, struct gate *gate, int separator, cha
     wordexp_t words = {0};
     if (!separator)
         return wrong_usage(self, "which program? It stands behind --"), EXIT_HEURT;
-    if (!baseline == !options->against || separator - optind > 1)
+    if ((baseline && options->against) || separator - optind > 1)
         return wrong_usage(self, "expected one BASELINE, or --against"), EXIT_HEURT;
     if (options->against &&
         (wordexp(options->against, &words, WRDE_NOCMD) != 0 || !words.we_wordc)) {
@@ -413,6 +490,7 @@ static int ask(const struct command *self, struct gate *gate, int separator, cha
     }
     gate->command = argv + separator + 1;
     gate->other = options->against ? words.we_wordv : NULL;
+    gate->is_compared = baseline || gate->other;
     int status = checking__parse(&options->conditions, &gate->checking);
     status = status ? EXIT_HEURT : run_gate(gate, baseline);
     wordfree(&words);
@@ -430,7 +508,8 @@ static int run(const struct command *self, int argc, char **argv)
                                   CLASSES_BY_STRUCTURE},
                         .directories = VEC_OF(char *),
                         .before = VEC_OF(struct run_figures),
-                        .after = VEC_OF(struct run_figures)};
+                        .after = VEC_OF(struct run_figures),
+                        .decided = VEC_OF(struct checked)};
     int separator = separator_of(argc, argv);
     int status = options__read(self, separator ? separator : argc, argv, &options);
     if (!options.conditions.count)
@@ -441,6 +520,10 @@ static int run(const struct command *self, int argc, char **argv)
     compared_side__free(&gate.before);
     compared_side__free(&gate.after);
     texts__free(&gate.directories);
+    run_checks__free(&gate.runs);
+    VEC_EACH (decided, &gate.decided, struct checked)
+        free(decided->sentence);
+    vec__free(&gate.decided);
     checking__free(&gate.checking);
     vec__free(&options.conditions);
     free(gate.place);

@@ -3,6 +3,7 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/heavy_lock.h"
 #include "cmd/html_file.h"
 #include "cmd/induced_runs.h"
 #include "cmd/launch.h"
@@ -37,6 +38,7 @@ struct induce_request {
     char **command;
     struct induce_plan plan;
     cpu_set_t program; /* CPUs that are left to it */
+    struct heavy_lock lock;
 };
 
 /* ---- words ----------------------------------------------------------------------------------- */
@@ -61,15 +63,16 @@ static const struct induced_unit {
     const char *name;
     double of_request;
 } units[INDUCE_KINDS] = {
-    [INDUCE_MEMORY] = {"GB/s", 64e-9},
-    [INDUCE_CACHE] = {"GB/s read", 64e-9},
-    [INDUCE_CPU] = {"CPUs", 1e-9},
-    [INDUCE_DISK] = {"blocks/s", 1},
+    [INDUCE_MEMORY] = {"GB/s", 64e-9},    [INDUCE_CACHE] = {"GB/s read", 64e-9},
+    [INDUCE_CPU] = {"CPUs", 1e-9},        [INDUCE_DISK] = {"blocks/s", 1},
+    [INDUCE_LOCK] = {"times as long", 1},
 };
 
 static char *most_text(const struct induce_request *request, const struct inducer *inducer)
 {
     const struct induced_unit *unit = &units[request->plan.kind];
+    if (request->plan.kind == INDUCE_LOCK)
+        return memory__text("twice as long");
     double most = inducer__most(inducer) * unit->of_request;
     if (request->plan.kind == INDUCE_CACHE)
         return memory__format("%.1f MiB of the shared cache", (double)request->plan.bytes / 0x1p20);
@@ -90,6 +93,9 @@ static char *taken_text(const struct induce_request *request)
     case INDUCE_CPU:
         text = memory__format("of %s", cpus);
         break;
+    case INDUCE_LOCK:
+        text = memory__format("that %s is held longer", request->lock.name);
+        break;
     default:
         text = memory__text("of what one writer can bring to the disk");
     }
@@ -101,6 +107,8 @@ static char *where_text(const struct induce_request *request)
 {
     if (request->plan.kind == INDUCE_DISK)
         return memory__format("in %s", request->plan.directory);
+    if (request->plan.kind == INDUCE_LOCK)
+        return memory__text(request->lock.name);
     char *cpus = cpus_text(&request->plan.cpus), *own = cpus_text(&request->program);
     char *text = memory__format("on %s, the program on %s", cpus, own);
     free(cpus);
@@ -122,7 +130,7 @@ static void present(const void *subject, const struct style *style, FILE *out)
     if (request->json)
         induce__put_json(showing->view, out);
     else if (request->format)
-        induce__put_table(showing->view, request->table, request->format, style, out);
+        named_table__put(induce_tables, request->table, showing->view, request->format, style, out);
     else
         induce__put_text(showing->view, style, out);
 }
@@ -152,6 +160,7 @@ static int show_runs(const struct induce_request *request, const struct inducer 
                                      .unit = units[request->plan.kind].name,
                                      .told = &told,
                                      .rounds = request->rounds,
+                                     .is_of_lock = !inducer,
                                      .is_cut = made->is_cut};
     const struct induce_showing showing = {request, &view};
     int status =
@@ -173,6 +182,7 @@ static int make_runs(const struct induce_request *request, struct inducer *induc
     struct induced_runs made;
     const struct induced_plan plan = {.words = request->command,
                                       .inducer = inducer,
+                                      .lock = inducer ? NULL : &request->lock,
                                       .levels = request->levels,
                                       .rounds = request->rounds,
                                       .quiet = request->quiet};
@@ -235,6 +245,10 @@ static int run_under(struct induce_request *request)
 {
     struct inducer *inducer = NULL;
     struct error error;
+    if (request->plan.kind == INDUCE_LOCK) {
+        int found = heavy_lock__find(request->command, &request->lock);
+        return found ? found : make_runs(request, NULL);
+    }
     int code = inducer__start(&request->plan, &inducer, &error);
     if (code < 0)
         return failed(&error);
@@ -306,7 +320,7 @@ static int choose_cpus(struct induce_request *request)
     sched_getaffinity(0, sizeof allowed, &allowed);
     request->program = of_node = allowed;
     CPU_ZERO(&plan->cpus);
-    if (plan->kind == INDUCE_DISK)
+    if (plan->kind == INDUCE_DISK || plan->kind == INDUCE_LOCK)
         return 0;
     int status = request->node == NODE_NONE ? 0 : cpus_of_node(request->node, &of_node);
     if (status)
@@ -368,6 +382,7 @@ static const struct option_row option_rows[] = {
     {.kind = OPTION_OPERAND, .name = "cache", .help = "bytes of the shared cache"},
     {.kind = OPTION_OPERAND, .name = "cpu", .help = "a share of the program's CPUs"},
     {.kind = OPTION_OPERAND, .name = "disk", .help = "writes that are brought to the disk"},
+    {.kind = OPTION_OPERAND, .name = "lock", .help = "the one most waited for is held longer"},
     {.name = "level",
      .value = "PERCENT",
      .help = "one run with so much taken: the program's own output and status",
@@ -447,7 +462,8 @@ static int choose_kind(const char *name, enum induce_kind *kind)
         nearest__offer(&nearest, induce_kind__name(i));
     }
     char *hint = nearest__question(&nearest);
-    say("'%.60s' cannot be taken%s memory, cache, cpu and disk can", name, *hint ? hint : ";");
+    say("'%.60s' cannot be taken%s memory, cache, cpu, disk and lock can", name,
+        *hint ? hint : ";");
     free(hint);
     return EXIT_USAGE;
 }
@@ -458,7 +474,7 @@ static int choose_bytes(struct induce_request *request)
                      : request->plan.kind == INDUCE_DISK ? DISK_BYTES
                                                          : MEMORY_BYTES;
     request->plan.bytes = request->bytes ? request->bytes : known;
-    if (request->plan.bytes >= BYTES_LEAST)
+    if (request->plan.kind == INDUCE_LOCK || request->plan.bytes >= BYTES_LEAST)
         return 0;
     if (request->bytes)
         say("--bytes: expected 256K at least");
@@ -470,15 +486,17 @@ static int choose_bytes(struct induce_request *request)
 static int check_request(const struct command *self, struct induce_request *request)
 {
     bool is_one = request->level >= 0;
-    if (request->table && !induce__has_table(request->table))
+    if (request->table && !named_table__of(induce_tables, request->table))
         return wrong_usage(self, "--table: there is no table '%s': " INDUCE_TABLES, request->table);
     if (is_one && (request->table || request->format || request->json || request->output))
         return wrong_usage(self, "--level makes one run, which shows no tables: --levels does");
     if (request->directory && request->plan.kind != INDUCE_DISK)
         return wrong_usage(self, "--directory goes with disk");
-    if (request->plan.kind == INDUCE_DISK &&
-        (CPU_COUNT(&request->cpus) || request->node != NODE_NONE))
-        return wrong_usage(self, "--cpus and --node do not go with disk");
+    bool is_of_cpus = request->plan.kind != INDUCE_DISK && request->plan.kind != INDUCE_LOCK;
+    if (!is_of_cpus && (CPU_COUNT(&request->cpus) || request->node != NODE_NONE))
+        return wrong_usage(self, "--cpus and --node do not go with disk and lock");
+    if (request->plan.kind == INDUCE_LOCK && (is_one || request->bytes))
+        return wrong_usage(self, "--level and --bytes do not go with lock: --levels does");
     if (!request->levels.count)
         read_levels("0,25,50,75", &request->levels);
     if (request->table && !request->format && !request->json)
@@ -509,7 +527,7 @@ static int run(const struct command *self, int argc, char **argv)
     if (status == 0 && !separator)
         status = wrong_usage(self, "which program? It stands behind --");
     else if (status == 0 && separator - optind != 1)
-        status = wrong_usage(self, "expected one of memory, cache, cpu and disk");
+        status = wrong_usage(self, "expected one of memory, cache, cpu, disk and lock");
     if (status == 0)
         status = choose_kind(argv[optind], &request.plan.kind);
     request.command = argv + separator + 1;
@@ -518,6 +536,7 @@ static int run(const struct command *self, int argc, char **argv)
     if (status == 0)
         status = run_under(&request);
     vec__free(&request.levels);
+    heavy_lock__free(&request.lock);
     return status;
 }
 
@@ -525,5 +544,5 @@ const struct command command_induce = {
     .name = "induce",
     .summary = "run a program while a resource is taken from it: who suffers, and how much",
     .rows = option_rows,
-    .operands = "memory|cache|cpu|disk -- PROGRAM [ARG]…",
+    .operands = "memory|cache|cpu|disk|lock -- PROGRAM [ARG]…",
     .run = run};

@@ -150,7 +150,9 @@ static int create_trace(struct recording *recording, struct trace_writer **write
         .next_thread = part__first_serial(recording->ranks.rank),
         .patience_ms = recording->patience_ms,
         .host = ranks__host(&offset),
+        .hold_permille = recording->holds.permille,
     };
+    memcpy(settings.hold_sites, recording->holds.sites, sizeof settings.hold_sites);
     settings.start = session_clock__pair(settings.clock);
     if (recording->redact_arguments)
         while (!settings.argument_key[0])

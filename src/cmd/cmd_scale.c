@@ -67,7 +67,8 @@ static void present(const void *subject, const struct style *style, FILE *out)
     if (request->json)
         scaling__put_json(showing->view, out);
     else if (request->format)
-        scaling__put_table(showing->view, request->table, request->format, style, out);
+        named_table__put(scaling_tables, request->table, showing->view, request->format, style,
+                         out);
     else
         scaling__put_text(showing->view, style, out);
 }
@@ -214,15 +215,6 @@ static const struct option_row option_rows[] = {
     {0},
 };
 
-static bool is_table(const char *name)
-{
-    static const char *const names[] = {"parts", "counts", "laws", "speedup"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
 /* 1, 2, 4 … and the number of CPUs. */
 static void fill_threads(struct sweep_plan *plan)
 {
@@ -243,7 +235,7 @@ static int check_request(const struct command *self, struct scale_request *reque
     const struct vec *cores = &request->plan.cores;
     uint32_t cpus = sweep__cpus(),
              most = cores->count ? *VEC_AT(cores, uint32_t, cores->count - 1) : 0;
-    if (request->table && !is_table(request->table))
+    if (request->table && !named_table__of(scaling_tables, request->table))
         return wrong_usage(self, "--table: there is no table '%s': " SCALING_TABLES,
                            request->table);
     if (!request->command && (request->plan.threads.count || cores->count))

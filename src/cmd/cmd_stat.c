@@ -50,7 +50,7 @@ static void present(const void *subject, const struct style *style, FILE *out)
     if (request->json)
         stat__put_json(showing->view, out);
     else if (request->format)
-        stat__put_table(showing->view, request->table, request->format, style, out);
+        named_table__put(stat_tables, request->table, showing->view, request->format, style, out);
     else
         stat__put_text(showing->view, style, out);
 }
@@ -312,7 +312,7 @@ static int check_request(const struct command *self, struct stat_request *reques
         return wrong_usage(self, "--interval: expected 10us at least");
     if (request->pid == (uint64_t)getpid())
         return wrong_usage(self, "-p %d is heurt itself", (int)getpid());
-    if (request->table && !stat__has_table(request->table))
+    if (request->table && !named_table__of(stat_tables, request->table))
         return wrong_usage(self, "--table: there is no table '%s': " STAT_TABLES, request->table);
     if (request->table && !request->format && !request->json)
         request->format = &table_text;

@@ -6,7 +6,17 @@
 #include "present/shared.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+
+/* NULL: it is not known. free() it. */
+static char *machine_of(const struct trace *trace)
+{
+    const char *processor = trace__meta(trace, "processor"), *cpus = trace__meta(trace, "cpus");
+    return processor && cpus ? memory__format("%.100s, %.10s CPU%s", processor, cpus,
+                                              strcmp(cpus, "1") == 0 ? "" : "s")
+                             : NULL;
+}
 
 static void fill_run(struct run_figures *run, const char *directory,
                      const struct table_results *results)
@@ -24,6 +34,7 @@ static void fill_run(struct run_figures *run, const char *directory,
                                 .cpus_of_others =
                                     profile__cpus_of_others(loaded->profile, loaded->trace),
                                 .imported = imported ? memory__text(imported) : NULL,
+                                .machine = machine_of(loaded->trace),
                                 .rows = VEC_OF(struct figures_row)};
 }
 

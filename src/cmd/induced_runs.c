@@ -58,7 +58,7 @@ static int refuse_failed(const char *program, int wait_status)
 
 static int check_inducer(const struct induced_plan *plan)
 {
-    int code = inducer__failure(plan->inducer);
+    int code = plan->inducer ? inducer__failure(plan->inducer) : 0;
     if (code == 0)
         return 0;
     say("the process that takes the resource does no more: %s",
@@ -69,13 +69,20 @@ static int check_inducer(const struct induced_plan *plan)
 static int make_run(const struct induced_plan *plan, double level, uint32_t round,
                     const char *trace, struct induced_runs *made)
 {
-    const struct single_run run = {.words = plan->words, .trace = trace, .output = "/dev/null"};
+    char *holds = plan->lock ? heavy_lock__longer(plan->lock, level) : NULL;
+    const struct single_run run = {
+        .words = plan->words, .trace = trace, .holds = holds, .output = "/dev/null"};
     struct contended_run told = {.asked = level, .round = round, .wall_ns = NAN};
+    struct induce_told had = {level, level, 1 + level};
     struct run_end end;
-    inducer__set(plan->inducer, level);
+    if (plan->inducer)
+        inducer__set(plan->inducer, level);
     int status = single_run__make(&run, &end);
-    struct induce_told had = inducer__told(plan->inducer);
-    inducer__set(plan->inducer, 0);
+    if (plan->inducer) {
+        had = inducer__told(plan->inducer);
+        inducer__set(plan->inducer, 0);
+    }
+    free(holds);
     status = status ? status : check_inducer(plan);
     if (status == 0 && end.wait_status && !interrupts__came())
         status = refuse_failed(plan->words[0], end.wait_status);
@@ -87,6 +94,8 @@ static int make_run(const struct induced_plan *plan, double level, uint32_t roun
         status = load_classes(trace, &told, made);
     else
         told.wall_ns = (double)end.wall_ns;
+    if (status == 0 && plan->lock)
+        told.wall_ns = (double)told.times->wall_ns;
     if (status == 0)
         vec__push(&made->runs, &told);
     return status;
@@ -101,6 +110,8 @@ static int make_pair(const struct induced_plan *plan, double level, uint32_t rou
     int status = 0;
     for (unsigned i = 0; status == 0 && !interrupts__came() && i < 2; i++) {
         bool is_recorded = (i ^ round) & 1;
+        if (plan->lock && !is_recorded)
+            continue;
         if (!plan->quiet)
             say("round %" PRIu32 " of %" PRIu64 ": %.3g %%, %s", round + 1, plan->rounds,
                 100 * level, is_recorded ? "recorded" : "alone");

@@ -1,4 +1,5 @@
-/* induced_runs.h: a program run again and again while so much of a resource is taken from it.
+/* induced_runs.h: a program run again and again while so much of a resource is taken from it, or a
+ * lock of it is held longer.
  *
  * Each round makes two runs at each level: one alone, for the wall time, and a recorded one, for
  * the classes. Every second round goes through the levels backwards, and each round begins with
@@ -10,11 +11,13 @@
 #define HEURT_CMD_INDUCED_RUNS_H
 
 #include "analysis/scaling/sensitivity.h"
+#include "cmd/heavy_lock.h"
 #include "induce/induce.h"
 
 struct induced_plan {
     char *const *words;
-    struct inducer *inducer;
+    struct inducer *inducer; /* NULL: a lock is held longer, and all runs are recorded */
+    const struct heavy_lock *lock;
     struct vec levels; /* double, 0 … 1 */
     uint64_t rounds;
     bool quiet;

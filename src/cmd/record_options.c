@@ -80,6 +80,22 @@ static bool read_patience(const char *text, void *ms)
     return true;
 }
 
+/* "500:401a30,401b00": thousandths, and return addresses in base 16. */
+static bool read_holds(const char *text, void *member)
+{
+    struct longer_holds *holds = member;
+    char *end;
+    *holds = (struct longer_holds){(uint32_t)strtoul(text, &end, 10), {0}};
+    for (size_t i = 0; end != text && *end == (i ? ',' : ':'); i++) {
+        text = end + 1;
+        if (i < HEURT_HOLD_SITES)
+            holds->sites[i] = strtoull(text, &end, 16);
+        else
+            return false;
+    }
+    return end != text && !*end && holds->sites[0];
+}
+
 /* "50:100,-50:-100": ms and ppm of two hosts more than that of rank 0. */
 static bool read_offsets(const char *text, void *member)
 {
@@ -284,6 +300,10 @@ const struct option_row record_options[] = {
      TEXT(struct recording, report_path)},
     {.name = "and-report", FLAG(struct recording, and_report)},
     {.name = "output-to", .value = "FILE", TEXT(struct recording, program_output)},
+    {.name = "hold-longer",
+     .value = "PERMILLE:SITES",
+     .expected = "thousandths, a colon, and return addresses",
+     VALUE(struct recording, holds, read_holds)},
     {.name = "on-cpus",
      .value = "N",
      .expected = "a number of CPUs",

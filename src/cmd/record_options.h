@@ -4,6 +4,7 @@
 
 #include "cmd/options.h"
 #include "cmd/ranks.h"
+#include "format/layout.h"
 #include "recorder/planner.h"
 
 #include <stdbool.h>
@@ -13,6 +14,13 @@
 struct overhead {
     uint32_t permille; /* 0: none */
     bool told;
+};
+
+/* Of locks that are taken at these places (return addresses in the program, as its trace tells
+ * them): so many thousandths longer. */
+struct longer_holds {
+    uint32_t permille;
+    uint64_t sites[HEURT_HOLD_SITES]; /* 0: no more */
 };
 
 struct recording {
@@ -44,6 +52,7 @@ struct recording {
     uint64_t pid;                /* of a process that runs already; 0: a command is run */
     uint64_t duration_ns;        /* for which that is recorded; 0: until it ends, or Ctrl-C */
     uint64_t after_ns;           /* when that begins */
+    struct longer_holds holds;   /* locks that are held longer on purpose; none: permille 0 */
     uint64_t cpus; /* that the program may use: the first so many; 0: all that heurt may */
 };
 

@@ -1,4 +1,4 @@
-/* What --fail-if may ask of a report: the run, its findings, and what threads did. */
+/* What --fail-if may ask of a report: the run, its findings, its classes, and what threads did. */
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "base/text.h"
@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 struct quantity {
     double ns, share, count, factor;
     bool has_time, has_share, has_count, has_factor;
+    bool is_none; /* the run has nothing of that name: a figure of 0 would say more than is known */
 };
 
 static bool fits(const struct quantity *quantity, enum condition_unit unit)
@@ -32,23 +34,28 @@ static double figure_in(const struct quantity *quantity, enum condition_unit uni
                                       : quantity->count;
 }
 
-/* As exact as the limit may have to be read by. */
-static char *words_of(const struct quantity *quantity, enum condition_unit unit)
+char *measured__text(const struct fail_condition *condition, double figure)
 {
     char buffer[16];
-    if (unit == CONDITION_TIME)
-        return memory__text(duration__format((uint64_t)quantity->ns, buffer));
-    if (unit == CONDITION_SHARE)
-        return memory__format("%.3g %% of the time of the threads that had work",
-                              quantity->share * 100);
-    if (unit == CONDITION_FACTOR)
-        return memory__format("%.3g times as fast without it", quantity->factor);
-    return memory__format("%.0f", quantity->count);
+    if (condition->unit == CONDITION_TIME)
+        return memory__text(duration__format((uint64_t)figure, buffer));
+    if (condition->unit == CONDITION_SHARE)
+        return memory__format("%.3g %%", figure * 100);
+    if (condition->unit == CONDITION_FACTOR)
+        return memory__format("%.3g×", figure);
+    return memory__format(figure == round(figure) ? "%.0f" : "%.3g", figure);
 }
 
-static int judge_quantity(const struct fail_condition *condition, const char *name,
-                          const struct quantity *quantity, struct checked *checked,
-                          struct error *error)
+const char *measured__of(const struct fail_condition *condition)
+{
+    return condition->unit == CONDITION_SHARE    ? " of the time of the threads that had work"
+           : condition->unit == CONDITION_FACTOR ? " as fast without it"
+                                                 : "";
+}
+
+static int take_figure(const struct fail_condition *condition, const char *name,
+                       const struct quantity *quantity, struct asked_figure *measured,
+                       struct error *error)
 {
     if (condition->has_sign)
         return error__set(error, -EINVAL,
@@ -62,9 +69,8 @@ static int judge_quantity(const struct fail_condition *condition, const char *na
                           : quantity->has_count ? "a number, as 0"
                                                 : "",
                           quantity->has_factor ? "a factor, as 1.2x" : "");
-    bool is_met = condition__is_met(condition, figure_in(quantity, condition->unit));
-    checked__set(checked, condition, is_met ? CHECK_FAILS : CHECK_HOLDS, name,
-                 words_of(quantity, condition->unit));
+    *measured = (struct asked_figure){memory__text(name), figure_in(quantity, condition->unit),
+                                      !quantity->is_none};
     return 0;
 }
 
@@ -149,8 +155,8 @@ static struct quantity quantity_of_findings(const struct report *report, const c
     return times;
 }
 
-static int judge_findings(const struct report *report, const struct fail_condition *condition,
-                          struct checked *checked, struct error *error)
+static int measure_findings(const struct report *report, const struct fail_condition *condition,
+                            struct asked_figure *measured, struct error *error)
 {
     const char *field = condition->field;
     if (field && strcmp(field, "lost") != 0 && strcmp(field, "gain") != 0)
@@ -165,7 +171,53 @@ static int judge_findings(const struct report *report, const struct fail_conditi
     char *name =
         pattern ? memory__format("finding %s%s%s", pattern, field ? ", " : "", field ? field : "")
                 : memory__format("findings%s%s", field ? ", " : "", field ? field : "");
-    int code = judge_quantity(condition, name, &quantity, checked, error);
+    int code = take_figure(condition, name, &quantity, measured, error);
+    free(name);
+    free(pattern);
+    return code;
+}
+
+/* ---- classes --------------------------------------------------------------------------------- */
+
+/* Of all that match together; of scores the largest. */
+static struct quantity quantity_of_classes(const struct report *report, const char *pattern,
+                                           const char *field)
+{
+    struct quantity sum = {.is_none = true};
+    char unknown[32];
+    VEC_EACH (class, &report->profile->classes, struct profile_class) {
+        const struct place place = place__of_class(report, &class->what, unknown);
+        if (class->what.is_aside || !place_matches(pattern, &place))
+            continue;
+        sum.is_none = false;
+        sum.ns += (double)class->excess_ns;
+        if (strcmp(field, "score") == 0)
+            sum.count = class->score > sum.count ? class->score : sum.count;
+        else
+            sum.count += (double)class->count;
+    }
+    struct quantity figures = time_and_share(report, sum.ns);
+    figures.has_time = figures.has_share = strcmp(field, "lost") == 0;
+    figures.has_count = !figures.has_time;
+    figures.count = sum.count;
+    figures.is_none = sum.is_none;
+    return figures;
+}
+
+static int measure_classes(const struct report *report, const struct fail_condition *condition,
+                           struct asked_figure *measured, struct error *error)
+{
+    const char *field = condition->field;
+    bool has_field = field && (strcmp(field, "score") == 0 || strcmp(field, "lost") == 0 ||
+                               strcmp(field, "count") == 0);
+    if (!condition->pattern || !has_field)
+        return error__set(error, -EINVAL,
+                          "a class is asked for by class(NAME).score, .lost or .count, where NAME "
+                          "is a function, a source line or a file");
+    char *pattern = without_blanks_around(condition->pattern);
+    struct quantity quantity = quantity_of_classes(report, pattern, field);
+    char *name = memory__format("class %s, %s", pattern, field);
+    int code = take_figure(condition, name, &quantity, measured, error);
     free(name);
     free(pattern);
     return code;
@@ -207,41 +259,66 @@ static unsigned state_named(const char *name, struct nearest *nearest)
     return NO_STATE;
 }
 
-static int judge_state(const struct report *report, const struct fail_condition *condition,
-                       unsigned state, struct checked *checked, struct error *error)
+static int measure_state(const struct report *report, const struct fail_condition *condition,
+                         unsigned state, struct asked_figure *measured, struct error *error)
 {
     double ns = 0;
     VEC_EACH (role, &report->findings->roles, struct role)
         if (role->had_work)
             ns += (double)(state == IDLE_STATE ? role->idle_ns : role->component_ns[state]);
     const struct quantity quantity = time_and_share(report, ns);
-    return judge_quantity(condition, condition->quantity, &quantity, checked, error);
+    return take_figure(condition, condition->quantity, &quantity, measured, error);
 }
 
-int report__judge(const void *subject, const struct fail_condition *condition,
-                  struct checked *checked, struct error *error)
+int report__measure(const struct report *report, const struct fail_condition *condition,
+                    struct asked_figure *measured, struct error *error)
 {
-    const struct report *report = subject;
     const char *name = condition->quantity;
     struct nearest nearest = nearest__to(name);
     if (strcmp(name, "finding") == 0 || strcmp(name, "findings") == 0)
-        return judge_findings(report, condition, checked, error);
+        return measure_findings(report, condition, measured, error);
+    if (strcmp(name, "class") == 0)
+        return measure_classes(report, condition, measured, error);
     if (condition->pattern || condition->field)
-        return error__set(error, -EINVAL, "only a finding has a place in brackets, and parts");
+        return error__set(error, -EINVAL,
+                          "only findings and classes have a place in brackets, and parts");
     const struct quantity wall = {.ns = (double)report->profile->wall_ns, .has_time = true};
     if (strcmp(name, "wall") == 0)
-        return judge_quantity(condition, "wall time", &wall, checked, error);
+        return take_figure(condition, "wall time", &wall, measured, error);
     unsigned state = state_named(name, &nearest);
     if (state != NO_STATE)
-        return judge_state(report, condition, state, checked, error);
+        return measure_state(report, condition, state, measured, error);
     nearest__offer(&nearest, "wall");
     nearest__offer(&nearest, "findings");
     char *question = nearest__question(&nearest);
     int code =
         error__set(error, -EINVAL,
-                   "a report has no '%.60s'%s; it has wall, findings, finding(PLACE).lost, lock, "
-                   "barrier, working, cpu, idle and others (man heurt-report)",
+                   "a report has no '%.60s'%s; it has wall, findings, finding(PLACE).lost, "
+                   "class(NAME).score, lock, barrier, cpu, idle and others (man heurt-report)",
                    name, question);
     free(question);
     return code;
+}
+
+int report__judge(const void *subject, const struct fail_condition *condition,
+                  struct checked *checked, struct error *error)
+{
+    struct asked_figure measured;
+    int code = report__measure(subject, condition, &measured, error);
+    if (code < 0)
+        return code;
+    bool is_met = condition__is_met(condition, measured.figure);
+    char *figure = measured__text(condition, measured.figure);
+    figure = text__append(figure, measured__of(condition));
+    if (!measured.is_known) {
+        free(figure);
+        figure = memory__text("the run has no class of that name");
+    }
+    checked__set(checked, condition,
+                 !measured.is_known ? CHECK_UNDECIDED
+                 : is_met           ? CHECK_FAILS
+                                    : CHECK_HOLDS,
+                 measured.name, figure);
+    free(measured.name);
+    return 0;
 }

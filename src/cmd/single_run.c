@@ -112,6 +112,10 @@ static int record_run(const struct single_run *run)
     size_t all = sizeof options / sizeof *options, count = run->cpus ? all : all - 2;
     for (size_t i = 0; i < count; i++)
         vec__push(&words, &options[i]);
+    if (run->holds) {
+        vec__push(&words, &(const char *){"--hold-longer"});
+        vec__push(&words, &run->holds);
+    }
     vec__push(&words, &(const char *){"--"});
     for (char *const *word = run->words; *word; word++)
         vec__push(&words, word);

@@ -13,6 +13,7 @@
 struct single_run {
     char *const *words; /* NULL-ended */
     const char *trace;  /* it is recorded there, in place of an older one; NULL: it runs alone */
+    const char *holds;  /* of one that is recorded: --hold-longer; NULL: none are */
     const char *output; /* a file for the program's standard output */
     uint32_t threads;   /* OMP_NUM_THREADS; 0: as it is */
     uint32_t cpus;      /* the first so many of those that heurt may use; 0: all of them */

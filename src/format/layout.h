@@ -91,7 +91,7 @@ enum heurt_session_flag {
 };
 
 #define HEURT_TOO_FREQUENT_SLOTS 64
-
+#define HEURT_HOLD_SITES 16
 /* Written by the recorder before the program starts; the fields marked (atomic) are shared. */
 struct heurt_session {
     char magic[8];
@@ -107,19 +107,19 @@ struct heurt_session {
     uint32_t stack_every;  /* a call stack at the first and every N-th occurrence; 0: never */
     uint32_t stack_bytes;  /* at most this much of the top of the stack */
     uint32_t recorder_pid;
-    uint32_t finished;          /* 1 when the recorder has written end and wait_status */
-    int32_t wait_status;        /* of the recorded command, as by waitpid */
-    uint32_t overhead_permille; /* budget for the recording's own cost in each thread, in 1/1000 of
-                                   its time; 0: none */
-    uint64_t cpu_ns; /* user and system time of the command and its awaited descendants */
+    uint32_t finished;   /* 1 when the recorder has written end and wait_status */
+    int32_t wait_status; /* of the recorded command, as by waitpid */
+    uint32_t
+        overhead_permille; /* its own cost's budget in each thread, 1/1000 of its time; 0: none */
+    uint64_t cpu_ns;       /* user and system time of the command and its awaited descendants */
     struct heurt_clock_pair start;
     struct heurt_clock_pair end;
     uint64_t start_realtime_ns; /* CLOCK_REALTIME at start */
     uint32_t patience_ms;       /* a process waits no longer for a sign of life of the recorder */
     uint32_t later_ns; /* what an occurrence costs when it is packed and analysed; 0: no matter */
-    uint64_t
-        argument_key[2]; /* in the session file alone, where arguments are to be unreadable: kept is
-                            what this key makes of them. 0: they are kept as they are */
+    /* In the session file alone: arguments are kept as what this key makes of them; 0: as they are.
+     */
+    uint64_t argument_key[2];
     /* With KERNEL_LOG: what an OFF_CPU and a FAULT cost the program in all; 0: not known. */
     uint32_t off_cpu_ticks, fault_ticks;
     uint32_t thread_cost_ns;          /* likewise a thread's beginning and end */
@@ -136,10 +136,12 @@ struct heurt_session {
     /* What the system counted of the command and its awaited descendants, when it had ended; */
     uint64_t system_ns; /* of cpu_ns, in the kernel */
     uint64_t faults;    /* page faults; 0: not known */
-    uint64_t
-        others_ns;     /* CPU time that all others had meanwhile, but the recorder; ~0: not known */
-    uint32_t timer_us; /* (atomic) with TIMERS: CPU time of a thread from sample to sample */
-    uint32_t host;     /* whose clocks these are, as a hash that is none other's; 0: not known */
+    uint64_t others_ns; /* CPU time of all others but the recorder meanwhile; ~0: not known */
+    uint32_t timer_us;  /* (atomic) with TIMERS: CPU time of a thread from sample to sample */
+    uint32_t host;      /* whose clocks these are, as a hash that is none other's; 0: not known */
+    /* Locks taken at these return addresses (0: no more) are held so many thousandths longer. */
+    uint32_t hold_permille, hold_spare;
+    uint64_t hold_sites[HEURT_HOLD_SITES];
 };
 
 enum heurt_chunk_kind {

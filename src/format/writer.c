@@ -151,11 +151,13 @@ static void fill_session(struct trace_writer *writer, const struct heurt_session
         .recorder_pid = (uint32_t)getpid(),
         .patience_ms = settings->patience_ms,
         .host = settings->host,
+        .hold_permille = settings->hold_permille,
         .start = settings->start,
         .start_realtime_ns = clock__ns(CLOCK_REALTIME),
         .file_device = status.st_dev,
         .file_inode = status.st_ino,
     };
+    memcpy(session->hold_sites, settings->hold_sites, sizeof session->hold_sites);
     memcpy(session->magic, HEURT_MAGIC, sizeof session->magic);
     writer->session = session;
     writer->settings = *session;

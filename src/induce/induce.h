@@ -30,7 +30,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum induce_kind { INDUCE_MEMORY, INDUCE_CACHE, INDUCE_CPU, INDUCE_DISK, INDUCE_KINDS };
+/* INDUCE_LOCK is taken within the program (runtime/longer_holds.h): no process here does it. */
+enum induce_kind {
+    INDUCE_MEMORY,
+    INDUCE_CACHE,
+    INDUCE_CPU,
+    INDUCE_DISK,
+    INDUCE_LOCK,
+    INDUCE_KINDS
+};
 
 struct induce_plan {
     enum induce_kind kind;

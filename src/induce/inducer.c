@@ -39,7 +39,7 @@ struct inducer {
 
 const char *induce_kind__name(unsigned kind)
 {
-    static const char *const names[INDUCE_KINDS] = {"memory", "cache", "cpu", "disk"};
+    static const char *const names[INDUCE_KINDS] = {"memory", "cache", "cpu", "disk", "lock"};
     return kind < INDUCE_KINDS ? names[kind] : NULL;
 }
 

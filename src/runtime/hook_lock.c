@@ -74,18 +74,18 @@ static inline bool rwlock__is_shared(const pthread_rwlock_t *lock)
 }
 
 /* An acquisition: try is called first; busy is its answer for "held"; then the real call. */
-#define ACQUIRE(kind, lock, is_shared, try, busy, real)               \
-    do {                                                              \
-        struct thread *thread = hook__thread();                       \
-        if (unlikely(!thread))                                        \
-            return real;                                              \
-        int result = try;                                             \
-        if (likely(result == 0 || result == EOWNERDEAD))              \
-            lock__acquired(thread, SITE(kind), lock, is_shared);      \
-        if (likely(result != (busy)))                                 \
-            return result;                                            \
-        uint64_t since = lock__wait_begins(thread, SITE(kind), lock); \
-        return lock__wait_ended(thread, since, lock, real);           \
+#define ACQUIRE(kind, lock, is_shared, try, busy, real)                 \
+    do {                                                                \
+        struct thread *thread = hook__thread();                         \
+        if (unlikely(!thread))                                          \
+            return real;                                                \
+        int result = try;                                               \
+        if (likely(result == 0 || result == EOWNERDEAD))                \
+            lock__acquired(thread, SITE(kind), lock, is_shared);        \
+        if (likely(result != (busy)))                                   \
+            return result;                                              \
+        uint64_t since = lock__wait_begins(thread, SITE(kind), lock);   \
+        return lock__wait_ended(thread, SITE(kind), since, lock, real); \
     } while (0)
 
 /* A try that the program makes itself. */

@@ -145,7 +145,7 @@ static void entered(struct thread *thread, uint64_t site, const void *lock, uint
         wait__is_told(thread, false);                           \
         set_taken(lock, true);                                  \
         if (waits)                                              \
-            lock__wait_ended(thread, since, lock, 0);           \
+            lock__wait_ended(thread, site, since, lock, 0);     \
         else if (since)                                         \
             entered(thread, site, lock, since);                 \
         else if (thread)                                        \
@@ -249,7 +249,7 @@ EXPORT void __kmpc_end_ordered(void *location, int32_t thread_number)
         wait__is_told(thread, true);                            \
         real;                                                   \
         wait__is_told(thread, false);                           \
-        lock__wait_ended(thread, since, lock, 0);               \
+        lock__wait_ended(thread, site, since, lock, 0);         \
     } while (0)
 
 #define TEST(lock, real)                                                                     \

@@ -77,7 +77,7 @@ static void stream__wait(struct use *use)
     wait__is_told(use->thread, true);
     REAL(flockfile)(use->stream);
     wait__is_told(use->thread, false);
-    lock__wait_ended(use->thread, since, use->stream, 0);
+    lock__wait_ended(use->thread, use->site, since, use->stream, 0);
     __atomic_store_n(&heurt_state.shared_streams[place_of(use->stream)], use->stream,
                      __ATOMIC_RELAXED);
     use->is_locked = use->is_told = use->has_waited = true;

@@ -38,6 +38,8 @@
         uint64_t since = clock__tick();                                                    \
         int result = real;                                                                 \
         wait__end(thread, HEURT_EVENT_CONDITION_WAIT | 1, since, (uint64_t)result);        \
+        if (unlikely(heurt_state.settings.hold_permille))                                  \
+            longer_hold__begins(thread, SITE(0), mutex);                                   \
         return result;                                                                     \
     } while (0)
 

@@ -16,7 +16,10 @@
 #ifndef HEURT_RUNTIME_LOCK_EVENTS_H
 #define HEURT_RUNTIME_LOCK_EVENTS_H
 
+#include "runtime/longer_holds.h"
 #include "runtime/runtime.h"
+
+#include <errno.h>
 
 /* The event of an acquisition that did not wait. No part of the hooks, which save fewer registers
  * without it when they leave something out. */
@@ -74,6 +77,8 @@ static inline bool lock__was_left_out(struct thread *thread, const void *lock, u
 static inline void lock__acquired(struct thread *thread, uint64_t site, const void *lock,
                                   bool is_shared)
 {
+    if (unlikely(heurt_state.settings.hold_permille))
+        longer_hold__begins(thread, site, lock);
     if (is_shared || lock__is_waited_for(lock) ||
         !hook__leaves_out(thread, HEURT_EVENT_LOCK_ACQUIRED)) {
         lock__write_acquired(thread, site, lock);
@@ -114,11 +119,13 @@ static inline void lock__write_wait_ended(struct thread *thread, uint64_t since,
     wait__end(thread, HEURT_EVENT_LOCK_WAIT | 1, since, (uint64_t)result);
 }
 
-static inline int lock__wait_ended(struct thread *thread, uint64_t since, const void *lock,
-                                   int result)
+static inline int lock__wait_ended(struct thread *thread, uint64_t site, uint64_t since,
+                                   const void *lock, int result)
 {
     lock__drop_waiter(lock);
     lock__write_wait_ended(thread, since, lock, result);
+    if (unlikely(heurt_state.settings.hold_permille) && (result == 0 || result == EOWNERDEAD))
+        longer_hold__begins(thread, site, lock);
     return result;
 }
 
@@ -127,6 +134,8 @@ static inline int lock__wait_ended(struct thread *thread, uint64_t since, const 
 static inline bool lock__gives_up(struct thread *thread, const void *lock)
 {
     uint64_t acquired_site;
+    if (unlikely(heurt_state.settings.hold_permille))
+        longer_hold__ends(thread, lock);
     if (!lock__was_left_out(thread, lock, &acquired_site))
         return true;
     if (likely(!lock__is_waited_for(lock)))

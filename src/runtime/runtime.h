@@ -95,6 +95,13 @@ struct once {
     uint64_t site;
 };
 
+/* A lock that is held longer on purpose (longer_holds.h). */
+#define LONGER_HOLDS 8
+struct longer_hold {
+    const void *lock; /* NULL: none */
+    uint64_t since;   /* tick */
+};
+
 struct thread {
     uint64_t *next;  /* first unclaimed word of the chunk; may run past limit */
     uint64_t *limit; /* one past the chunk's last word; NULL: no chunk yet */
@@ -146,6 +153,8 @@ struct thread {
     struct allocation_sampling allocations;
     struct cpu_timer timer;
     struct openmp_thread openmp;
+    struct longer_hold longer_holds[LONGER_HOLDS];
+    uint64_t longer_holds_next; /* the place of the next one */
     THREAD_ATTACHED
 } __attribute__((aligned(64))); /* so that no compiler leaves a gap behind it */
 

@@ -324,7 +324,7 @@ step_of_action() { # NAME
     bash --noprofile --norc -eo pipefail step
 }
 
-@test "the action installs heurt and compares in turns; what is not decided passes or fails, as is asked" {
+@test "the action installs heurt and gates; what is not decided passes or fails, as is asked" {
     mkdir fake
     printf '#!/bin/sh\necho "$@" >>made\n' >fake/make
     printf '#!/bin/sh\necho sudo >>made\nexec "$@"\n' >fake/sudo
@@ -332,21 +332,19 @@ step_of_action() { # NAME
     GITHUB_ACTION_PATH='/some where' PATH=$PWD/fake:$PATH step_of_action 'build heurt'
     [ "$(cat made)" = "$(printf 'sudo\n-C /some where deps install PREFIX=/usr/local')" ] || fail "$(cat made)"
 
-    export GITHUB_ACTION_PATH=$HEURT_SOURCE GITHUB_STEP_SUMMARY=$PWD/summary HEURT RUNS=2
+    export GITHUB_ACTION_PATH=$HEURT_SOURCE GITHUB_STEP_SUMMARY=$PWD/summary HEURT BUDGET=1ms
     export BEFORE="$EXAMPLES/queue --threads 2 --iterations 50" AFTER="$EXAMPLES/queue --threads 2 --iterations 50 --locks 2"
     export CONDITIONS=$'wall > +5 %\n\nlock > +20 %\n'
-    UNDECIDED=pass run -0 step_of_action compare
+    UNDECIDED=pass run -0 step_of_action gate
     [[ $output == *'::warning::'* ]] || fail "$output"
-    grep -q '^\*\*Too few runs' summary
-    [ "$(grep -c '<testcase' heurt-compare/junit.xml)" = 2 ]
-    grep -q '^</html>' heurt-compare/comparison.html
-    rm -r heurt-compare
-    UNDECIDED=fail run -4 step_of_action compare
-    rm -r heurt-compare
-    CONDITIONS='' UNDECIDED=fail run -0 step_of_action compare
-    rm -r heurt-compare
-    CONDITIONS='lokc > 1 %' UNDECIDED=pass run -2 step_of_action compare
-    [[ $output == *"no row of any run is 'lokc'"* ]] || fail "$output"
+    grep -q '^\*\*undecided after 1 pair' summary
+    [ "$(grep -c '<testcase' heurt-gate/gate.xml)" = 2 ]
+    UNDECIDED=fail run -2 step_of_action gate
+    CONDITIONS='' UNDECIDED=fail run -2 step_of_action gate
+    CONDITIONS='lokc > 1 %' UNDECIDED=pass run -125 step_of_action gate
+    [[ $output == *"a report has no 'lokc'"* ]] || fail "$output"
+    BEFORE='' BUDGET=300s CONDITIONS='lock > 100 %' UNDECIDED=fail run -0 step_of_action gate
+    grep -q '^- passed: lock: ' heurt-gate/gate.md
 }
 
 @test "the action's steps, the page on it and the project's own workflow name inputs that it has" {
@@ -365,11 +363,11 @@ step_of_action() { # NAME
 
 @test "heurt looks at itself" {
     run -0 "$HEURT_SOURCE/.ci/self" -b "$HEURT_BUILD" -d self -c 'lock > 100 %'
-    grep -q '^- passed: lock: ' self/report.md
-    grep -q '<testcase' self/junit.xml
+    grep -q '^- passed: lock: ' self/gate.md
+    grep -q '<testcase' self/gate.xml
     rm -r self
-    GITHUB_STEP_SUMMARY=$PWD/summary run -3 "$HEURT_SOURCE/.ci/self" -b "$HEURT_BUILD" -d self -c 'wall > 1 ns'
-    grep -q '^- \*\*failed\*\*: wall time: ' summary
+    GITHUB_STEP_SUMMARY=$PWD/summary run -1 "$HEURT_SOURCE/.ci/self" -b "$HEURT_BUILD" -d self -c 'wall > 1 ns'
+    grep -q '^- \*\*failed\*\*: wall: ' summary
     run -2 "$HEURT_SOURCE/.ci/self" -x
 }
 

@@ -75,6 +75,27 @@ takers_of() { # PID: the processes that take a resource for it
     [ "$(json 'times[].asked' | wc -l)" -eq $((3 * $(wc -l <what))) ]
 }
 
+lays_out_alike() {
+    setarch -R true 2>/dev/null || skip 'the system does not lay programs out in the same way each time'
+}
+
+@test "of the lock that is waited for most the sensitivity is told, all of it from recorded runs" {
+    lays_out_alike
+    heurt induce lock --levels 0,100 --repeat 2 -q --json -o lock.json -- "$PROGRAMS/locks_split" 1
+    expect_status 0
+    [ "$("$JSON_GET" lock.json resource)" = lock ]
+    [ "$("$JSON_GET" lock.json where)" = head ]
+    [ "$("$JSON_GET" lock.json 'levels[].recorded' | sum)" -eq 4 ]
+    [ "$("$JSON_GET" lock.json 'levels[].alone' | sum)" -eq 0 ]
+    [ "$("$JSON_GET" lock.json 'sensitivity[what=the whole program].runs')" -eq 4 ]
+    # 80 sections of a millisecond each, one after the other: twice as long is no less than that.
+    took=$("$JSON_GET" lock.json 'times[what=the whole program].time_ns' | tail -n 1)
+    awk -v ns="$took" 'BEGIN { exit !(ns >= 80 * 2e6 * 0.98) }' || fail "held twice as long it took $took ns"
+    heurt induce lock --levels 0,50 --repeat 1 -q -- true
+    expect_status 125
+    says 'no thread of true waits for a lock'
+}
+
 @test "a screen and tables tell the same" {
     heurt induce cpu --levels 0,40 --repeat 1 -q -- "$EXAMPLES/queue" --threads 2 --iterations 100
     expect_status 0
@@ -104,9 +125,14 @@ takers_of() { # PID: the processes that take a resource for it
     heurt induce memry -- true
     expect_status 2
     says "did you mean 'memory'"
-    heurt induce lock -- true
+    heurt induce luck -- true
     expect_status 2
-    says "'lock' cannot be taken"
+    says "'luck' cannot be taken.*did you mean 'lock'"
+    heurt induce lock --level 5 -- true
+    expect_status 2
+    says 'do not go with lock'
+    heurt induce lock --cpus 0 -- true
+    expect_status 2
     heurt induce cpu --level 101 -- true
     expect_status 2
     heurt induce cpu --levels 50 -- true

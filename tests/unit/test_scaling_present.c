@@ -115,7 +115,7 @@ static void shows(const char *name, enum form form, const struct style *style, u
     if (form == JSON)
         scaling__put_json(&view, out);
     else if (form == CSV)
-        assert_true(scaling__put_table(&view, "parts", &table_csv, style, out));
+        named_table__put(scaling_tables, "parts", &view, &table_csv, style, out);
     else
         scaling__put_text(&view, style, out);
     fclose(out);

@@ -18,6 +18,7 @@ void run_figures__free(struct run_figures *run)
     vec__free(&run->rows);
     free(run->command);
     free(run->imported);
+    free(run->machine);
 }
 
 /* ---- which runs stand for a side ------------------------------------------------------------- */

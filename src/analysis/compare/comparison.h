@@ -48,6 +48,7 @@ struct run_figures {
     uint64_t wall_ns, lives_ns;
     double cpus_of_others; /* CPUs that other programs used meanwhile */
     char *imported;        /* owned; by what it was recorded; NULL: by heurt */
+    char *machine;         /* owned; "AMD EPYC 9B14, 2 CPUs"; NULL: not known */
     struct vec rows;       /* struct figures_row, each key once */
 };
 void run_figures__free(struct run_figures *run);

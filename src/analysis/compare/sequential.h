@@ -20,8 +20,12 @@
  *
  * What is asked of each run alone (a share, a score) is tested by how many of the runs it is so of
  * (the sign test: Hollander, Wolfe, Chicken 2014, 3.4): it fails where it is shown that more runs
- * than half do, and holds where it is shown that fewer do. That needs runs that are independent. No
- * command asks it yet: heurt gate takes changes alone.
+ * than half do, and holds where it is shown that fewer do. That needs runs that are independent,
+ * and looks at numbers that are fixed before: what is left of the risk when time is over is not
+ * used, because how long a run takes may depend on what is asked of it.
+ *
+ * What one look has decided stays so: the risk of each look is that it decides wrongly, and a later
+ * one that took it back would only spend more of it.
  *
  * In go numbers, out come numbers; nothing is kept. It stands on base/ alone. Any thread may call
  * it. */

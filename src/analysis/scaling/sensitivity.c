@@ -222,7 +222,7 @@ struct sensitivities sensitivities__of(const struct vec *runs)
     VEC_EACH (run, runs, struct contended_run) {
         if (run->times)
             gather_classes(run, &told.levels, &places, &all);
-        else
+        if (!isnan(run->wall_ns))
             add_sample(&whole, &told.levels, run, run->wall_ns);
         if (run->times && level_of(&told.levels, run->asked) == 0)
             recorded_ns += (double)run->times->wall_ns;

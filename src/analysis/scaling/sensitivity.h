@@ -26,7 +26,7 @@ struct contended_run {
     double asked, taken; /* parts of the most that can be */
     double requests;     /* a second */
     uint32_t round;
-    double wall_ns;             /* of a run alone; NaN: it was recorded */
+    double wall_ns;             /* NaN: another run of that round tells it, which is alone */
     struct run_figures *times;  /* of classes: all calls together; NULL: it was alone */
     struct run_figures *counts; /* likewise: how many */
 };

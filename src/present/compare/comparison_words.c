@@ -226,6 +226,17 @@ static void note_recorders(const struct comparison_view *view, struct vec *notes
                             after ? after : HEURT));
 }
 
+/* Of the first run of each side. */
+static void note_machines(const struct comparison_view *view, struct vec *notes)
+{
+    const char *before = VEC_AT(view->before, struct run_figures, 0)->machine;
+    const char *after = VEC_AT(view->after, struct run_figures, 0)->machine;
+    if (before && after && strcmp(before, after) != 0)
+        note(notes, memory__format("Before ran on %s, after on %s: what differs may be the "
+                                   "machine's, not the program's.",
+                                   before, after));
+}
+
 struct vec comparison__notes(const struct comparison_view *view)
 {
     const struct runs_comparison *comparison = view->comparison;
@@ -248,6 +259,7 @@ struct vec comparison__notes(const struct comparison_view *view)
         note(&notes, *text);
     vec__free(&of_phases);
     note_recorders(view, &notes);
+    note_machines(view, &notes);
     if (comparison->common == 0 && comparison->rows.count)
         note(&notes, memory__text("No row is on both sides: are these runs of one program?"));
     return notes;

@@ -19,15 +19,14 @@ struct induce_view {
     const char *unit;        /* "GB/s" */
     const struct sensitivities *told;
     uint64_t rounds;
+    bool is_of_lock; /* no resource is taken: a lock is held longer, and all runs are recorded */
     bool is_cut;
 };
 
 void induce__put_text(const struct induce_view *view, const struct style *style, FILE *out);
 void induce__put_json(const struct induce_view *view, FILE *out);
-/* False: there is no table of that name. */
-bool induce__put_table(const struct induce_view *view, const char *name,
-                       const struct table_format *format, const struct style *style, FILE *out);
-bool induce__has_table(const char *name);
+/* Of a view. */
+extern const struct named_table induce_tables[];
 #define INDUCE_TABLES "sensitivity, levels or times"
 
 /* What stands on top, and what is to be known: char *. texts__free it. */

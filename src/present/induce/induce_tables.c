@@ -45,8 +45,9 @@ static const struct table sensitivity_table =
     TABLE(sensitivity_cells, "sensitivity", "a row for the whole and for each class",
           sensitivity_columns);
 
-static struct table_rows sensitivity_rows(const struct induce_view *view)
+static struct table_rows sensitivity_rows(const void *subject)
 {
+    const struct induce_view *view = subject;
     struct table_rows rows = table_rows__of(&sensitivity_table);
     VEC_EACH (row, &view->told->rows, struct sensitivity_row)
         TABLE_ROW(&rows, sensitivity_cells, name_of(row), row->runs, ns_of(row->ns), row->share,
@@ -73,8 +74,9 @@ static const struct column level_columns[] = {
 static const struct table levels_table =
     TABLE(induce_level_cells, "levels", "a row a level", level_columns);
 
-static struct table_rows level_rows(const struct induce_view *view)
+static struct table_rows level_rows(const void *subject)
 {
+    const struct induce_view *view = subject;
     struct table_rows rows = table_rows__of(&levels_table);
     VEC_EACH (level, &view->told->levels, struct sensitivity_level)
         TABLE_ROW(&rows, induce_level_cells, level->asked, level->taken,
@@ -99,8 +101,9 @@ static const struct column time_columns[] = {
 static const struct table times_table =
     TABLE(induce_time_cells, "times", "a row a class and level", time_columns);
 
-static struct table_rows time_rows(const struct induce_view *view)
+static struct table_rows time_rows(const void *subject)
 {
+    const struct induce_view *view = subject;
     struct table_rows rows = table_rows__of(&times_table);
     VEC_EACH (row, &view->told->rows, struct sensitivity_row)
         for (size_t i = 0; i < row->at.count; i++)
@@ -112,34 +115,10 @@ static struct table_rows time_rows(const struct induce_view *view)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name;
-    struct table_rows (*rows)(const struct induce_view *view);
-} tables[] = {{"sensitivity", sensitivity_rows}, {"levels", level_rows}, {"times", time_rows}};
-#define TABLES (sizeof tables / sizeof *tables)
-
-static size_t table_of(const char *name)
-{
-    size_t i = 0;
-    while (i < TABLES && strcmp(tables[i].name, name) != 0)
-        i++;
-    return i;
-}
-
-bool induce__has_table(const char *name)
-{
-    return table_of(name) < TABLES;
-}
-
-bool induce__put_table(const struct induce_view *view, const char *name,
-                       const struct table_format *format, const struct style *style, FILE *out)
-{
-    size_t i = table_of(name);
-    if (i == TABLES)
-        return false;
-    table_format__put_rows(format, tables[i].rows(view), style, out);
-    return true;
-}
+const struct named_table induce_tables[] = {{&sensitivity_table, sensitivity_rows},
+                                            {&levels_table, level_rows},
+                                            {&times_table, time_rows},
+                                            {NULL, NULL}};
 
 struct induce_root {
     const struct induce_view *view;

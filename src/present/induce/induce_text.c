@@ -73,10 +73,11 @@ struct vec induce__notes(const struct induce_view *view)
                                         100 * level->asked, 100 * level->taken);
             vec__push(&notes, &text);
         }
-    char *text = memory__format(
-        "Times are of one call on the average, of the program of a run alone; %" PRIu64
-        " round%s. Of 20 intervals one misses by chance.",
-        view->rounds, view->rounds == 1 ? "" : "s");
+    char *text =
+        memory__format("Times are of one call on the average, of the program of a %s; %" PRIu64
+                       " round%s. Of 20 intervals one misses by chance.",
+                       view->is_of_lock ? "recorded run" : "run alone", view->rounds,
+                       view->rounds == 1 ? "" : "s");
     vec__push(&notes, &text);
     if (view->is_cut) {
         text = memory__text("It was interrupted: these are the runs until then.");
@@ -93,7 +94,8 @@ static void put_head(const struct induce_view *view, const struct style *style, 
     const char *slash = memrchr(view->command, '/', strcspn(view->command, " "));
     flow__take(&flow, memory__text(slash ? slash + 1 : view->command), INK_BOLD, 3);
     flow__take(&flow,
-               memory__format("%s taken%s%s", view->resource, view->where ? " " : "",
+               memory__format("%s %s%s%s", view->resource,
+                              view->is_of_lock ? "held longer:" : "taken", view->where ? " " : "",
                               view->where ? view->where : ""),
                INK_PLAIN, 3);
     flow__take(&flow, memory__format("100 %% is %s", view->most), INK_PLAIN, 3);

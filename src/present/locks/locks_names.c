@@ -49,6 +49,11 @@ char *object__clear_name(const struct report *report, const struct sync_object *
     return variable ? memory__text(variable) : object__name(report, object);
 }
 
+char *locks_row__name(const struct report *report, const struct lock_row *row)
+{
+    return object__clear_name(report, &row->object);
+}
+
 char *object__short_name(const struct report *report, const struct sync_object *object)
 {
     char *known = object__known_as(report, object);

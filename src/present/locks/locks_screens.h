@@ -28,6 +28,8 @@ struct locks_presenter {
 
 extern const struct locks_presenter locks_text, locks_json, locks_csv;
 
+/* "queue->lock", "mutex made at queue.c:31 0x4a0040". free() it. */
+char *locks_row__name(const struct report *report, const struct lock_row *row);
 /* Whether everything adds up that must. */
 bool locks__add_up(const struct locks_report *locks);
 

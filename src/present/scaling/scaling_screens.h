@@ -34,9 +34,8 @@ char *scaling__count_text(enum scaling_axis axis, double count);
 
 void scaling__put_text(const struct scaling_view *view, const struct style *style, FILE *out);
 void scaling__put_json(const struct scaling_view *view, FILE *out);
-/* False: there is no table of that name. */
-bool scaling__put_table(const struct scaling_view *view, const char *name,
-                        const struct table_format *format, const struct style *style, FILE *out);
+/* Of a view. */
+extern const struct named_table scaling_tables[];
 #define SCALING_TABLES "parts, counts, laws or speedup"
 
 #endif

@@ -50,8 +50,9 @@ static const struct column count_columns[] = {
 static const struct table counts_table =
     TABLE(count_cells, "counts", "a row a number of threads, or of CPUs", count_columns);
 
-static struct table_rows count_rows(const struct scaling_view *view)
+static struct table_rows count_rows(const void *subject)
 {
+    const struct scaling_view *view = subject;
     const struct scaling *scaling = view->scaling;
     struct table_rows rows = table_rows__of(&counts_table);
     VEC_EACH (count, &scaling->counts, struct scaling_count)
@@ -124,8 +125,9 @@ static void add_whole(struct table_rows *rows, const struct scaling *scaling)
         add_predicted(rows, scaling, WHOLE, first_ns, i, &scaling->whole_ahead[i]);
 }
 
-static struct table_rows part_rows(const struct scaling_view *view)
+static struct table_rows part_rows(const void *subject)
 {
+    const struct scaling_view *view = subject;
     const struct scaling *scaling = view->scaling;
     struct table_rows rows = table_rows__of(&parts_table);
     add_whole(&rows, scaling);
@@ -177,8 +179,9 @@ static void add_law(struct table_rows *rows, const char *part, const struct law 
               law->samples);
 }
 
-static struct table_rows law_rows(const struct scaling_view *view)
+static struct table_rows law_rows(const void *subject)
 {
+    const struct scaling_view *view = subject;
     struct table_rows rows = table_rows__of(&laws_table);
     add_law(&rows, WHOLE, &view->scaling->law);
     VEC_EACH (part, &view->scaling->parts, struct scaling_part)
@@ -222,8 +225,9 @@ static uint64_t cycles_of(const struct scaling_view *view, double ns)
     return isnan(ns) || !view->cycles_a_second ? UINT64_MAX : (uint64_t)llround(cycles);
 }
 
-static struct table_rows speedup_rows(const struct scaling_view *view)
+static struct table_rows speedup_rows(const void *subject)
 {
+    const struct scaling_view *view = subject;
     struct table_rows rows = table_rows__of(&speedup_table);
     VEC_EACH (row, view->speedups, struct speedup_row) {
         bool stands = row->refusal == SPEEDUP_STANDS;
@@ -238,25 +242,11 @@ static struct table_rows speedup_rows(const struct scaling_view *view)
 
 /* ---- tables by name -------------------------------------------------------------------------- */
 
-static const struct {
-    const struct table *table;
-    struct table_rows (*rows)(const struct scaling_view *view);
-} tables[] = {{&parts_table, part_rows},
-              {&counts_table, count_rows},
-              {&laws_table, law_rows},
-              {&speedup_table, speedup_rows}};
-
-bool scaling__put_table(const struct scaling_view *view, const char *name,
-                        const struct table_format *format, const struct style *style, FILE *out)
-{
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        if (strcmp(tables[i].table->name, name) != 0)
-            continue;
-        table_format__put_rows(format, tables[i].rows(view), style, out);
-        return true;
-    }
-    return false;
-}
+const struct named_table scaling_tables[] = {{&parts_table, part_rows},
+                                             {&counts_table, count_rows},
+                                             {&laws_table, law_rows},
+                                             {&speedup_table, speedup_rows},
+                                             {NULL, NULL}};
 
 /* ---- the document ---------------------------------------------------------------------------- */
 

@@ -46,10 +46,8 @@ uint64_t stat__woken_ns(const struct stat_view *view);
 
 void stat__put_text(const struct stat_view *view, const struct style *style, FILE *out);
 void stat__put_json(const struct stat_view *view, FILE *out);
-/* False: there is no table of that name. */
-bool stat__put_table(const struct stat_view *view, const char *name,
-                     const struct table_format *format, const struct style *style, FILE *out);
-bool stat__has_table(const char *name);
+/* Of a view. */
+extern const struct named_table stat_tables[];
 #define STAT_TABLES "threads, activity, intervals, model, counters or checks"
 
 /* ---- between the files of this folder -------------------------------------------------------- */

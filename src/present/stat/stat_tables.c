@@ -54,8 +54,9 @@ static const struct column thread_columns[] = {
 static const struct table threads_table =
     TABLE(stat_thread_cells, "threads", "a row a thread", thread_columns);
 
-static struct table_rows thread_rows(const struct stat_view *view)
+static struct table_rows thread_rows(const void *subject)
 {
+    const struct stat_view *view = subject;
     struct table_rows rows = table_rows__of(&threads_table);
     VEC_EACH (thread, &view->log->threads, struct service_thread) {
         const uint64_t *states = thread->state_ns;
@@ -88,8 +89,9 @@ static const struct column activity_columns[] = {
 static const struct table activity_table =
     TABLE(stat_activity_cells, "activity", "a row a number of threads", activity_columns);
 
-static struct table_rows activity_rows(const struct stat_view *view)
+static struct table_rows activity_rows(const void *subject)
 {
+    const struct stat_view *view = subject;
     struct table_rows rows = table_rows__of(&activity_table);
     uint64_t wall = wall_of(view), work = service_log__work_ns(view->log);
     for (size_t count = 0; count < view->log->levels.count; count++) {
@@ -117,8 +119,9 @@ static const struct column interval_columns[] = {
 static const struct table intervals_table =
     TABLE(stat_interval_cells, "intervals", "a row a length of intervals", interval_columns);
 
-static struct table_rows interval_rows(const struct stat_view *view)
+static struct table_rows interval_rows(const void *subject)
 {
+    const struct stat_view *view = subject;
     struct table_rows rows = table_rows__of(&intervals_table);
     double exact = service_log__at_work(view->log);
     for (unsigned i = 0; i < SERVICE_SCALES; i++) {
@@ -146,8 +149,9 @@ static const struct column model_columns[] = {
 static const struct table model_table =
     TABLE(stat_model_cells, "model", "a row a number of CPUs", model_columns);
 
-static struct table_rows model_rows(const struct stat_view *view)
+static struct table_rows model_rows(const void *subject)
 {
+    const struct stat_view *view = subject;
     struct table_rows rows = table_rows__of(&model_table);
     struct vec cpus = stat__modelled_cpus(view);
     double one = service_log__modelled(view->log, 1);
@@ -176,8 +180,9 @@ static const struct column counter_columns[] = {
 static const struct table counters_table =
     TABLE(stat_counter_cells, "counters", "a row a counter", counter_columns);
 
-static struct table_rows counter_rows(const struct stat_view *view)
+static struct table_rows counter_rows(const void *subject)
 {
+    const struct stat_view *view = subject;
     struct table_rows rows = table_rows__of(&counters_table);
     const struct stat_counter_cells first[] = {
         {"voluntary_switches", stat__voluntary(view), NULL},
@@ -214,8 +219,9 @@ static double over(const struct stat_view *view, enum stat_counter one, enum sta
                : share_of(view->counters[one], view->counters[other]);
 }
 
-static struct table_rows processor_row(const struct stat_view *view)
+static struct table_rows processor_row(const void *subject)
 {
+    const struct stat_view *view = subject;
     uint64_t values[STAT_COUNTERS], work = service_log__work_ns(view->log);
     for (int i = 0; i < STAT_COUNTERS; i++)
         values[i] = view->why_no_counter[i] ? UINT64_MAX : view->counters[i];
@@ -258,8 +264,9 @@ static const struct column check_columns[] = {
 static const struct table checks_table =
     TABLE(stat_check_cells, "checks", "a row a figure", check_columns);
 
-static struct table_rows check_rows(const struct stat_view *view)
+static struct table_rows check_rows(const void *subject)
 {
+    const struct stat_view *view = subject;
     struct table_rows rows = table_rows__of(&checks_table);
     struct vec checks = stat__checks(view);
     VEC_EACH (check, &checks, struct stat_check)
@@ -272,36 +279,13 @@ static struct table_rows check_rows(const struct stat_view *view)
 
 /* ---- tables by name -------------------------------------------------------------------------- */
 
-static const struct {
-    const struct table *table;
-    struct table_rows (*rows)(const struct stat_view *view);
-} tables[] = {{&threads_table, thread_rows},     {&activity_table, activity_rows},
-              {&intervals_table, interval_rows}, {&model_table, model_rows},
-              {&counters_table, counter_rows},   {&checks_table, check_rows}};
-#define TABLES (sizeof tables / sizeof *tables)
-
-static size_t table_named(const char *name)
-{
-    size_t i = 0;
-    while (i < TABLES && strcmp(tables[i].table->name, name) != 0)
-        i++;
-    return i;
-}
-
-bool stat__has_table(const char *name)
-{
-    return table_named(name) < TABLES;
-}
-
-bool stat__put_table(const struct stat_view *view, const char *name,
-                     const struct table_format *format, const struct style *style, FILE *out)
-{
-    size_t i = table_named(name);
-    if (i == TABLES)
-        return false;
-    table_format__put_rows(format, tables[i].rows(view), style, out);
-    return true;
-}
+const struct named_table stat_tables[] = {{&threads_table, thread_rows},
+                                          {&activity_table, activity_rows},
+                                          {&intervals_table, interval_rows},
+                                          {&model_table, model_rows},
+                                          {&counters_table, counter_rows},
+                                          {&checks_table, check_rows},
+                                          {NULL, NULL}};
 
 /* ---- the document ---------------------------------------------------------------------------- */
 

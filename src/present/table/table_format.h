@@ -21,6 +21,20 @@ extern const struct table_format *const table_formats[];
 void table_format__put_rows(const struct table_format *format, struct table_rows rows,
                             const struct style *style, FILE *out);
 
+/* ---- the tables that a command shows by name (--table) -----------------------------------------
+ */
+
+/* A list of these ends with one without a table. */
+struct named_table {
+    const struct table *table; /* whose name it is */
+    struct table_rows (*rows)(const void *view);
+};
+/* NULL: there is none of that name. */
+const struct named_table *named_table__of(const struct named_table *tables, const char *name);
+/* Of that name, which there is. view: what its rows are made of. */
+void named_table__put(const struct named_table *tables, const char *name, const void *view,
+                      const struct table_format *format, const struct style *style, FILE *out);
+
 /* ---- tables as parts of other documents ------------------------------------------------------ */
 
 /* The header, then a line a row; all columns. Frees the rows. */

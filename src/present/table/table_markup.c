@@ -166,3 +166,18 @@ void table_format__put_rows(const struct table_format *format, struct table_rows
     table_view__free(&shown);
     table_rows__free(&rows);
 }
+
+/* ---- by name --------------------------------------------------------------------------------- */
+
+const struct named_table *named_table__of(const struct named_table *tables, const char *name)
+{
+    while (tables->table && strcmp(tables->table->name, name) != 0)
+        tables++;
+    return tables->table ? tables : NULL;
+}
+
+void named_table__put(const struct named_table *tables, const char *name, const void *view,
+                      const struct table_format *format, const struct style *style, FILE *out)
+{
+    table_format__put_rows(format, named_table__of(tables, name)->rows(view), style, out);
+}
