@@ -435,16 +435,14 @@ static bool is_spun(const struct code_accesses *self, const struct stepped *step
     return spin_registers__wait(&registers);
 }
 
-/* What the loop around a place in the code asks for: whoever was seen there, at a condition, a
- * pause or the way back, waited for that. False: the loop asks for nothing, or does something else.
- */
+/* What the loop around a place in the code asks for: who is at a condition, a pause or the way back
+ * waits for that. False: it asks for nothing, or does something else. */
 static bool find_asked(const struct code_accesses *self, const struct stepped *stepped,
                        uint64_t offset, struct instruction *asked)
 {
     const struct code_region *loop = next_loop_at(stepped, offset, NULL);
-    if (!loop || bytes_of(loop) > SPIN_BYTES)
-        return false;
-    for (uint64_t at = loop->start; at <= loop->end; at = asked->end) {
+    bool is_short = loop && bytes_of(loop) <= SPIN_BYTES;
+    for (uint64_t at = is_short ? loop->start : 1; is_short && at <= loop->end; at = asked->end) {
         if (!decode_at(self, at, asked) || !instruction__operands(asked, &self->decoder))
             return false;
         const ZydisDecodedOperand *memory = memory_of(asked);
@@ -561,9 +559,8 @@ struct access code_accesses__find(struct code_accesses *self, uint64_t file_offs
     bool has_before = registers && step->at && !step->is_entered && !step[-1].ends_flow;
     if (registers)
         find_loop(function, file_offset, registers, &access.loop);
-    bool is_at = (has_before && take(self, function, step - 1, true, &state, &access)) ||
-                 take(self, function, step, false, &state, &access);
-    if (!is_at && registers)
+    if (!(has_before && take(self, function, step - 1, true, &state, &access)) &&
+        !take(self, function, step, false, &state, &access) && registers)
         take_asked(self, function, file_offset, &state, &access);
     access.address = registers ? access.address : 0;
     return access;

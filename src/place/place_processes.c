@@ -194,12 +194,12 @@ static bool has_ended(const struct place_process *process)
     return poll(&ended, 1, 0) > 0;
 }
 
-/* False: it is followed no more. */
+/* False: it is followed no more. One without memory is ending. */
 static bool refresh(struct place_processes *self, struct place_process *process, uint64_t ns)
 {
     struct process_stat stat;
     uint64_t cpu_ns = cpu_ns_of(process->pid);
-    if (has_ended(process) || !read_stat(process->pid, &stat) || !is_followed(&stat))
+    if (has_ended(process) || !read_stat(process->pid, &stat) || !is_followed(&stat) || !stat.code)
         return false;
     process->cpus =
         ns && cpu_ns > process->cpu_ns ? (double)(cpu_ns - process->cpu_ns) / (double)ns : 0;

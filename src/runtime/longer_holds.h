@@ -14,6 +14,13 @@
 
 struct thread;
 
+/* A lock that is held longer on purpose. */
+#define LONGER_HOLDS 8
+struct longer_hold {
+    const void *lock; /* NULL: none */
+    uint64_t since;   /* tick */
+};
+
 /* Nothing, where the lock is not taken at one of the session's places. The thread's own; any signal
  * handler. */
 void longer_hold__begins(struct thread *thread, uint64_t site, const void *lock);

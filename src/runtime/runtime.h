@@ -24,6 +24,7 @@
 #include "runtime/cpu_timer.h"
 #include "runtime/instructions.h"
 #include "runtime/kernel.h"
+#include "runtime/longer_holds.h"
 #include "runtime/openmp_state.h"
 #include "runtime/raw.h"
 
@@ -93,13 +94,6 @@ struct once {
     void (*routine)(void);
     const void *control;
     uint64_t site;
-};
-
-/* A lock that is held longer on purpose (longer_holds.h). */
-#define LONGER_HOLDS 8
-struct longer_hold {
-    const void *lock; /* NULL: none */
-    uint64_t since;   /* tick */
 };
 
 struct thread {
