@@ -406,8 +406,7 @@ static const struct code_region *next_loop_at(const struct stepped *stepped, uin
     return found;
 }
 
-/* Whether the loop right around an instruction that reads asks for that one place, and for nothing
- * else but conditions. */
+/* Whether the loop right around an instruction that reads asks for that place and conditions. */
 static bool is_spun(const struct code_accesses *self, const struct stepped *stepped,
                     const struct instruction *reader, const ZydisDecodedOperand *operand)
 {

@@ -194,17 +194,17 @@ static bool has_ended(const struct place_process *process)
     return poll(&ended, 1, 0) > 0;
 }
 
-/* False: it is followed no more. One without memory is ending. */
+/* False: it is followed no more. One without code is ending, or becoming another program. */
 static bool refresh(struct place_processes *self, struct place_process *process, uint64_t ns)
 {
     struct process_stat stat;
     uint64_t cpu_ns = cpu_ns_of(process->pid);
-    if (has_ended(process) || !read_stat(process->pid, &stat) || !is_followed(&stat) || !stat.code)
+    if (has_ended(process) || !read_stat(process->pid, &stat) || !is_followed(&stat))
         return false;
     process->cpus =
         ns && cpu_ns > process->cpu_ns ? (double)(cpu_ns - process->cpu_ns) / (double)ns : 0;
     process->cpu_ns = cpu_ns;
-    if (stat.code != process->code)
+    if (stat.code && stat.code != process->code)
         begin(self, process, &stat);
     return true;
 }
