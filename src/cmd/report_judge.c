@@ -309,7 +309,7 @@ int report__judge(const void *subject, const struct fail_condition *condition,
         return code;
     bool is_met = condition__is_met(condition, measured.figure);
     char *figure = measured__text(condition, measured.figure);
-    figure = text__append(figure, measured__of(condition));
+    figure = text__append(figure, "%s", measured__of(condition));
     if (!measured.is_known) {
         free(figure);
         figure = memory__text("the run has no class of that name");
