@@ -225,7 +225,7 @@ format: ## lay out all C files by .clang-format
 
 check-format: ## tell which C files .clang-format would change, and which lines of pages are too long
 	@scripts/dependencies develop
-	@for page in $$(git ls-files '*.md'); do LC_ALL=C scripts/check-pages "$$page" || exit 1; done
+	@long=0; for page in $$(git ls-files '*.md'); do LC_ALL=C scripts/check-pages "$$page" || long=1; done; exit $$long
 	@git ls-files '*.c' '*.h' '*.cc' '*.cpp' | xargs -r clang-format --dry-run --Werror
 
 tidy: configure-tests ## the checks of .clang-tidy, on all of src
