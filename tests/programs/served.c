@@ -53,7 +53,7 @@ static void rest(struct worker *worker)
 static void *work(void *argument)
 {
     struct worker *worker = argument;
-    while (!ends) {
+    do { /* once at least: it may be asked to end before it began */
         char *memory = malloc(64 + worker->done % 1000);
         take_turn(worker);
         memset(memory, 1, 64);
@@ -61,7 +61,7 @@ static void *work(void *argument)
         free(memory);
         if (worker->done % 8 == 0)
             rest(worker);
-    }
+    } while (!ends);
     return NULL;
 }
 
