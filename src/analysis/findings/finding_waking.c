@@ -179,15 +179,18 @@ static bool is_of_lock(const struct finder *finder, const struct finding *findin
     return false;
 }
 
-/* By thread: what its own line costs, or the code around it, whichever is more. */
+/* By thread: what its own line costs, or the code around it, whichever is more. Who spins there
+ * waits, which is told. */
 static uint64_t *beside_ns(const struct finder *finder, const struct finding *finding)
 {
     size_t count = finder->profile->threads.count;
     uint64_t *ns = memory__zeroed(count, sizeof *ns);
     uint64_t *around = memory__zeroed(count, sizeof *around);
-    VEC_EACH (sharing, &finder->findings->sharings->rows, struct sharing)
-        for (size_t i = 0; is_of_lock(finder, finding, sharing) && i < count; i++)
+    VEC_EACH (sharing, &finder->findings->sharings->rows, struct sharing) {
+        bool is_beside = !sharing->is_spun && is_of_lock(finder, finding, sharing);
+        for (size_t i = 0; is_beside && i < count; i++)
             ns[i] += sharing->lost_ns[i];
+    }
     VEC_EACH (place, &finding->beside, uint32_t)
         class__add_lost(finder, *place, around);
     for (size_t i = 0; i < count; i++)
