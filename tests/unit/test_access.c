@@ -149,13 +149,13 @@ __asm__(".globl framed\n"
         ".size framed, . - framed\n");
 extern const char framed_reads[], framed_then[], framed_returns[], other_returns[], any_returns[];
 
-extern const char waits[], waits_add[], waits_store[], waits_read[], waits_lock[], waits_chase[],
-    waits_count[], waits_again[], waits_compare[], waits_ask[], waits_limit[], waits_over[],
-    waits_flag[], waits_asked[], waits_seen[], waits_less[], waits_more[], waits_end[],
-    waits_slept[], waits_rested[], waits_counted[], waits_worked[], waits_passed[], waits_once[],
-    waits_unlocked[], waits_written[], waits_exchange[], waits_taken[], waits_swap[], waits_tried[],
-    waits_new[], waits_added[], waits_second[], waits_field[], waits_index[], waits_none_known[],
-    waits_summed[], waits_held[], waits_computed[], waits_backed_off[];
+extern const char waits_spin[], waits[], waits_add[], waits_store[], waits_read[], waits_lock[],
+    waits_chase[], waits_count[], waits_again[], waits_compare[], waits_ask[], waits_limit[],
+    waits_over[], waits_flag[], waits_asked[], waits_seen[], waits_less[], waits_more[],
+    waits_end[], waits_slept[], waits_rested[], waits_counted[], waits_worked[], waits_passed[],
+    waits_once[], waits_unlocked[], waits_written[], waits_exchange[], waits_taken[], waits_swap[],
+    waits_tried[], waits_new[], waits_added[], waits_second[], waits_field[], waits_index[],
+    waits_none_known[], waits_summed[], waits_held[], waits_computed[], waits_backed_off[];
 
 static struct module_functions *functions;
 static struct code_accesses *accesses;
@@ -286,6 +286,7 @@ static void who_only_asks_spins(void **state)
 {
     (void)state;
     assert_access(interrupted_at(waits_compare), waits_ask, ACCESS_SPIN, 0x2000);
+    assert_access(interrupted_at(waits_spin), waits_ask, ACCESS_SPIN, 0x2000); /* it pauses */
 }
 
 static void who_takes_a_lock_again_and_again_spins(void **state)

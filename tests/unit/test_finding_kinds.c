@@ -182,10 +182,13 @@ static void who_is_told_of_work_and_waits_in_vain_is_not_idle_however_little_it_
 
 /* ---- what is made of futexes ----------------------------------------------------------------- */
 
-/* Two threads wait at a futex each, for what the other one does next. */
-static struct findings *find_futexes(struct scene *scene, bool answers)
+/* Two threads wait at a futex each, for what the other one does next. They are woken where the
+ * other one waits, or at another place; LIBRARY: of which nothing is known. */
+enum woken { WHERE_IT_WAITS, ELSEWHERE, LIBRARY };
+
+static struct findings *find_futexes(struct scene *scene, enum woken woken)
 {
-    enum { GIVE = 0x9b00, TAKE = 0x9c00, FULL = 0x7200, EMPTY = 0x7300 };
+    enum { GIVE = 0x9b00, TAKE = 0x9c00, WAKE = 0x9e00, FULL = 0x7200, EMPTY = 0x7300 };
     symbols__put(scene->symbols, 0, GIVE, &(struct symbol){.function = "give"});
     symbols__put(scene->symbols, 0, TAKE, &(struct symbol){.function = "take"});
     for (uint64_t i = 0, from = 1000; i < 20; i++, from += 200) {
@@ -194,7 +197,10 @@ static struct findings *find_futexes(struct scene *scene, bool answers)
             uint64_t object = thread ? EMPTY : FULL;
             PUT(scene, thread, at[thread] + 10, HEURT_EVENT_FUTEX_WAIT, waits[thread], object);
             PUT(scene, 1 - thread, at[thread] + 90, HEURT_EVENT_FUTEX_WOKEN,
-                answers ? wakes[thread] : waits[thread], object);
+                woken == LIBRARY     ? WAKE
+                : woken == ELSEWHERE ? waits[thread]
+                                     : wakes[thread],
+                object);
             PUT(scene, thread, at[thread] + 92, HEURT_EVENT_FUTEX_WAIT LEFT, 0);
         }
     }
@@ -206,7 +212,7 @@ static struct findings *find_futexes(struct scene *scene, bool answers)
 
 static void two_ends_made_of_futexes_are_one_finding(void **state)
 {
-    struct findings *findings = find_futexes(*state, true);
+    struct findings *findings = find_futexes(*state, WHERE_IT_WAITS);
     const struct finding *finding = find_kind(findings, FINDING_CONDITION);
     assert_non_null(finding);
     assert_int_equal(finding->classes.count, 2);
@@ -215,9 +221,18 @@ static void two_ends_made_of_futexes_are_one_finding(void **state)
     findings__free(findings);
 }
 
+static void so_are_two_threads_that_wake_each_other_by_a_library(void **state)
+{
+    struct findings *findings = find_futexes(*state, LIBRARY);
+    const struct finding *finding = find_kind(findings, FINDING_CONDITION);
+    assert_non_null(finding);
+    assert_int_equal(finding->classes.count, 2);
+    findings__free(findings);
+}
+
 static void who_is_woken_from_elsewhere_has_no_other_end(void **state)
 {
-    struct findings *findings = find_futexes(*state, false);
+    struct findings *findings = find_futexes(*state, ELSEWHERE);
     VEC_EACH (finding, &findings->rows, struct finding)
         if (finding->category == FINDING_CONDITION)
             assert_int_equal(finding->classes.count, 1);
@@ -486,6 +501,7 @@ int main(void)
         TEST(who_only_looks_now_and_then_is_idle),
         TEST(who_is_told_of_work_and_waits_in_vain_is_not_idle_however_little_it_is),
         TEST(two_ends_made_of_futexes_are_one_finding),
+        TEST(so_are_two_threads_that_wake_each_other_by_a_library),
         TEST(who_is_woken_from_elsewhere_has_no_other_end),
         TEST(what_a_futex_is_for_stands_in_the_frames_around),
         TEST(who_waits_in_taskwait_waits_for_tasks),

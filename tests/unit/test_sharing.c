@@ -22,6 +22,8 @@ struct work {
     enum heurt_access access;
     uint64_t from_ms, to_ms;
     uint32_t iterations; /* in each ms */
+    uint32_t pid;        /* 0: 100 */
+    enum heurt_region region;
 };
 
 static void put_work(struct scene *scene, struct work work)
@@ -30,10 +32,11 @@ static void put_work(struct scene *scene, struct work work)
         struct heurt_sample sample = {.monotonic_ns = 1000 + ms * MS + work.thread * 1000,
                                       .instruction = work.instruction,
                                       .address = work.address,
-                                      .pid = 100,
+                                      .pid = work.pid ?: 100,
                                       .tid = 1000 + work.thread,
                                       .weight_ns = MS,
                                       .access = (uint8_t)work.access,
+                                      .region = (uint8_t)work.region & 7,
                                       .bytes = 8,
                                       .loop_least = work.iterations ? 16 : 0,
                                       .iterations = work.iterations,
@@ -79,6 +82,56 @@ static void different_bytes_of_a_line_are_false_sharing(void **state)
     assert_int_equal(sharing->by.address, BEAT);
     /* Three more samples follow closely enough upon the other's last one. */
     assert_int_equal(sharing->victim.samples, SAMPLES / 2 + 3);
+    sharings__free(sharings);
+}
+
+/* Of the second thread's process, which has it elsewhere. */
+static void put_board(struct scene *scene, uint64_t inode)
+{
+    const struct heurt_shared_range ranges[] = {
+        {.pid = 100, .start = 0x8000, .end = 0x9000, .device = 1, .inode = 7, .offset = 0x2000},
+        {.pid = 101, .start = 0x5000, .end = 0x8000, .device = 1, .inode = inode, .offset = 0}};
+    assert_int_equal(trace_writer__define(scene->writer, HEURT_NO_SERIAL, HEURT_DEFINITION_SHARED,
+                                          ranges, sizeof ranges),
+                     0);
+}
+
+static struct sharings *find_board(struct scene *scene, uint64_t inode)
+{
+    enum { ELSEWHERE = 0x7020 };
+    scene__process(scene, 1, 101, HEURT_NO_SERIAL);
+    scene->process_of[1] = 1;
+    put_board(scene, inode);
+    put_work(scene, (struct work){.instruction = SCORE,
+                                  .address = HITS,
+                                  .access = HEURT_ACCESS_UPDATE,
+                                  .to_ms = SAMPLES,
+                                  .region = HEURT_REGION_SHARED});
+    put_work(scene, (struct work){.thread = 1,
+                                  .instruction = PUBLISH,
+                                  .address = ELSEWHERE,
+                                  .access = HEURT_ACCESS_UPDATE,
+                                  .to_ms = SAMPLES,
+                                  .pid = 101,
+                                  .region = HEURT_REGION_SHARED});
+    return find(scene);
+}
+
+static void processes_share_a_line_wherever_each_has_it(void **state)
+{
+    struct sharings *sharings = find_board(*state, 7);
+    const struct sharing *sharing = only(sharings);
+    assert_true(sharing->is_false);
+    assert_int_equal(sharing->threads, 2);
+    assert_int_equal(
+        sharing->victim.address == HITS ? sharing->by.address : sharing->victim.address, 0x7020);
+    sharings__free(sharings);
+}
+
+static void what_lies_in_another_file_is_not_shared(void **state)
+{
+    struct sharings *sharings = find_board(*state, 8);
+    assert_int_equal(sharings->rows.count, 0);
     sharings__free(sharings);
 }
 
@@ -317,6 +370,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(different_bytes_of_a_line_are_false_sharing),
         TEST(the_same_bytes_are_true_sharing),
+        TEST(processes_share_a_line_wherever_each_has_it),
+        TEST(what_lies_in_another_file_is_not_shared),
         TEST(what_is_only_read_is_not_shared),
         TEST(one_who_writes_speaks_to_one_who_reads),
         TEST(one_after_the_other_is_not_shared),
