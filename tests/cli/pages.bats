@@ -122,7 +122,17 @@ run_page() { # NAME
     sed -n '/^## Using it$/,/^## /p' "$HEURT_SOURCE/README.md" | sed -n 's/^    //p' | grep . |
         as_installed >commands
     [ "$(wc -l <commands)" -gt 10 ]
-    run_all <commands
+    # One that runs already, until its standard input ends.
+    mkfifo input
+    "$PROGRAMS/served" 2 <input >served.out 3>&- &
+    local served=$! status=0
+    exec 8>input
+    sed -i "s/-p 1234 --duration 10s/-p $served --duration 1s/" commands
+    run_all <commands || status=1
+    exec 8>&-
+    wait "$served"
+    grep '^ok' served.out
+    [ "$status" = 0 ]
 }
 
 @test "no page with examples is left out" {

@@ -470,8 +470,7 @@ static enum finding_category category_of(const struct finder *finder, enum compo
  */
 static uint64_t without_recorder(const struct finder *finder, uint64_t *ns, uint64_t sum)
 {
-    const char *text = trace__meta(finder->trace, "recorder_cpu_ns");
-    uint64_t rest = ns__without(sum, text ? strtoull(text, NULL, 10) : 0);
+    uint64_t rest = ns__without(sum, recorder__cpu_ns(finder->trace));
     for (size_t i = 0; sum && i < finder->profile->threads.count; i++)
         ns[i] = (uint64_t)((double)ns[i] * (double)rest / (double)sum);
     return rest;

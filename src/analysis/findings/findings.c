@@ -411,9 +411,7 @@ void findings__rank(struct findings *findings)
 /* ---- the machine ------------------------------------------------------------------------------
  */
 
-#define HALF_USED 0.5  /* of the CPUs: so little, and none was wanted for want of them */
-#define FULLY_USED 0.9 /* and so much is all of them */
-#define SHORT_PART 4   /* one in so many ticks without a CPU: waits then tell of the machine */
+#define SHORT_PART 4 /* one in so many ticks without a CPU: waits then tell of the machine */
 
 /* The part of a want of CPUs that programs outside of the run are to blame for: what more threads
  * than CPUs want is the run's own. */
@@ -423,22 +421,6 @@ static double foreign_part(const struct finder *finder)
     double wanted =
         fmax(0, (double)finder->findings->working_threads - (double)finder__cpus(finder));
     return used > 0 ? used / (used + wanted) : 0;
-}
-
-/* How far the CPUs were used: where one was idle, threads wanted it because of waits that just
- * ended. */
-static double use_of_cpus(const struct finder *finder)
-{
-    const struct heurt_session *session = trace__session(finder->trace);
-    double wall = (double)finder->profile->wall_ns * finder__cpus(finder);
-    size_t unknown;
-    uint64_t cpu_ns = profile__cpu_ns(finder->profile, finder->trace, &unknown);
-    if (!session->finished || wall <= 0 || unknown)
-        return 1;
-    double used =
-        (double)ns__larger(session->cpu_ns, cpu_ns) +
-        profile__cpus_of_others(finder->profile, finder->trace) * (double)finder->profile->wall_ns;
-    return fmin(1, fmax(0, (used / wall - HALF_USED) / (FULLY_USED - HALF_USED)));
 }
 
 /* How often threads that had something to do had no CPU, outside of waits: there the wake-up has a
@@ -451,7 +433,7 @@ static void find_shortage(struct finder *finder)
     double all = (double)runnable + (double)running;
     double part = all > 0 ? SHORT_PART * (double)runnable / all : 0;
     finder->shortage = fmax(fmin(part, 1), foreign_part(finder));
-    finder->used = use_of_cpus(finder);
+    finder->used = profile__use_of_cpus(finder->profile, finder->trace);
     finder->findings->runnable_ns = runnable;
 }
 

@@ -2,6 +2,7 @@
 #include "analysis/ledger/profile.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t profile__without_kernel(const struct profile *profile)
@@ -72,6 +73,35 @@ double profile__cpus_of_others(const struct profile *profile, const struct trace
         return 0;
     double cpus = (double)others_ns / (double)profile->wall_ns;
     return cpus >= OTHERS_FROM ? cpus : 0;
+}
+
+#define HALF_USED 0.5  /* of the CPUs: so little, and none was wanted for want of them */
+#define FULLY_USED 0.9 /* and so much is all of them */
+
+double profile__use_of_cpus(const struct profile *profile, const struct trace *trace)
+{
+    const struct heurt_session *session = trace__session(trace);
+    const char *cpus = trace__meta(trace, "cpus");
+    double wall = (double)profile->wall_ns * (cpus && atoi(cpus) > 0 ? atoi(cpus) : 1);
+    size_t unknown;
+    uint64_t cpu_ns = profile__cpu_ns(profile, trace, &unknown);
+    if (!session->finished || wall <= 0 || unknown)
+        return 1;
+    double used = (double)(session->cpu_ns > cpu_ns ? session->cpu_ns : cpu_ns) +
+                  profile__cpus_of_others(profile, trace) * (double)profile->wall_ns;
+    return fmin(1, fmax(0, (used / wall - HALF_USED) / (FULLY_USED - HALF_USED)));
+}
+
+uint64_t recorder__cpu_ns(const struct trace *trace)
+{
+    const char *text = trace__meta(trace, "recorder_cpu_ns");
+    return text ? strtoull(text, NULL, 10) : 0;
+}
+
+uint64_t profile__recording_ns(const struct profile *profile, const struct trace *trace)
+{
+    double taken = profile__use_of_cpus(profile, trace) * (double)recorder__cpu_ns(trace);
+    return profile->overhead_ns ? profile->overhead_ns + (uint64_t)taken : 0;
 }
 
 uint64_t profile_class__held_ns(const struct profile *profile, const struct profile_class *class)

@@ -204,6 +204,14 @@ void profile__component_ns(const struct profile *profile, uint64_t sums[COMPONEN
 /* CPUs that other programs used while this one ran; less than OTHERS_FROM, or not known: 0. */
 #define OTHERS_FROM 0.2
 double profile__cpus_of_others(const struct profile *profile, const struct trace *trace);
+/* How far the CPUs were used, by whomever but heurt: 0 … 1. Where one was idle, threads wanted a
+ * CPU because of waits that had just ended. 1 where it is not known. */
+double profile__use_of_cpus(const struct profile *profile, const struct trace *trace);
+/* What recording cost: all threads, and, as far as the CPUs were used, by the CPU time that the
+ * recorder took from them meanwhile. 0: not known. */
+uint64_t profile__recording_ns(const struct profile *profile, const struct trace *trace);
+/* CPU time of the recorder while the program ran. */
+uint64_t recorder__cpu_ns(const struct trace *trace);
 /* The part of all threads' time on a CPU in code of which the thread did not do the same twice, as
  * far as was recorded: 0 … 1; NaN: none ran. */
 double profile__unseen(const struct profile *profile);

@@ -298,7 +298,7 @@ struct json_object *report_document__new(const struct report *report, size_t ran
         .rank = rank,
         .of = *profile,
         .cpu_ns = unknown ? UINT64_MAX : cpu_ns,
-        .overhead_ns = profile->overhead_ns ? profile->overhead_ns : UINT64_MAX,
+        .overhead_ns = profile__recording_ns(profile, report->trace) ?: UINT64_MAX,
         .replayed_share = profile->replayed_share > 0 ? profile->replayed_share : COLUMN_UNKNOWN,
         .classes_by = profile->view == CLASSES_BY_STRUCTURE ? "structure" : "site",
         .is_aggregated = trace__is_aggregated(report->trace),

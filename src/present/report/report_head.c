@@ -62,7 +62,8 @@ static char *only_threads(const struct report *report)
         report, text__append(text, told->count > NUMBERED_MOST ? " of %s threads" : " of %s", all));
 }
 
-/* Of what the program itself used of the CPUs, which sleeping threads do not dilute. */
+/* Of what the program itself used of the CPUs, which sleeping threads do not dilute; with what the
+ * recorder took of them where they were short. */
 static char *cost(const struct report *report)
 {
     const struct profile *profile = report->profile;
@@ -73,7 +74,7 @@ static char *cost(const struct report *report)
     uint64_t whole_ns = is_of_cpu ? cpu_ns - overhead_ns : profile->lifetime_sum_ns;
     if (overhead_ns == 0 || whole_ns == 0)
         return memory__text("[recording cost not known]");
-    double cost = (double)overhead_ns / (double)whole_ns;
+    double cost = (double)profile__recording_ns(profile, report->trace) / (double)whole_ns;
     if (cost > COST_TOLD)
         return memory__text("[the run is too short to tell the recording cost]");
     return memory__format("[recording cost %.*f %%]", cost < EXACT_BELOW ? 1 : 0, 100 * cost);
