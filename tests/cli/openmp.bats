@@ -622,3 +622,35 @@ parts_screens() {
     "$HEURT" openmp -i t --json >openmp.json
     grep -q '"parallel region \[parts+0x[0-9a-f]*\]"' openmp.json
 }
+
+@test "what one thread works between regions is told, with where" {
+    compile between -fopenmp -lm <<'END' || skip "no OpenMP for this compiler"
+#include <math.h>
+enum { N = 200000 };
+static double a[N], b[N];
+__attribute__((noinline)) static void smooth(void)
+{
+    for (int k = 0; k < N; k++)
+        for (int s = 0; s < 20; s++)
+            b[k] = sqrt(a[k] + b[k] + s);
+}
+int main(void)
+{
+    for (int i = 0; i < 50; i++) {
+#pragma omp parallel for num_threads(2)
+        for (int k = 0; k < N; k++)
+            a[k] = sqrt(b[k] + k);
+        smooth();
+    }
+    return a[7] > 1e9;
+}
+END
+    "$HEURT" record --quiet -o t ./between
+    "$HEURT" report -i t --json >report.json
+    "$JSON_GET" report.json 'findings[].sentence' >sentences
+    grep -q 'One thread works alone between parallel regions' sentences || fail "$(cat sentences)"
+    is place "$("$JSON_GET" report.json 'findings[category=imbalance].place.function' | head -1)" smooth
+    # Amdahl: two threads could do the serial part in half of its time.
+    "$JSON_GET" report.json 'findings[category=imbalance].wall_gain[1]' | head -1 >gain
+    awk '{ exit !($1 > 1.1 && $1 <= 2.2) }' gain || fail "$(cat gain)"
+}

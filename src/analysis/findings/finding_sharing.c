@@ -1,5 +1,6 @@
 #include "analysis/findings/internal.h"
 
+#include "analysis/openmp/openmp.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -101,15 +102,51 @@ static uint64_t estimate(const struct finder *finder, struct finding *finding,
     return sum_ns;
 }
 
+/* Where OpenMP's runtime is at the line and chunks of loops are small, it is their counter. */
+static const struct openmp_hint *dealing_hint(const struct finder *finder,
+                                              const struct sharing *sharing)
+{
+    const struct symbol *symbol =
+        symbols__get(finder->symbols, serial_of(finder, sharing), sharing->victim.instruction);
+    return finder->openmp && symbol && symbol__is_of_openmp(symbol) && !sharing->is_spun
+               ? openmp_use__chunk_hint(finder->openmp)
+               : NULL;
+}
+
+static void set_object(const struct finder *finder, struct finding *finding,
+                       const struct sharing *sharing)
+{
+    const struct openmp_hint *hint = dealing_hint(finder, sharing);
+    finding->is_dealing = hint != NULL;
+    if (hint) {
+        finding->category = FINDING_TRUE_SHARING;
+        finding->place =
+            program_frame__inlined(symbols__get(finder->symbols, hint->process, hint->site));
+        return;
+    }
+    finding->sharing = sharing;
+    finding->place = place_of(finder, sharing, &sharing->victim);
+    finding->objects = sharing->lines;
+    finding->has_object = true;
+}
+
+/* All of what the runtime does then is for so few iterations. */
+static void add_runtime(const struct finder *finder, uint64_t *lost)
+{
+    uint64_t *ns = finder__openmp_runtime_ns(finder);
+    for (size_t i = 0; ns && i < finder->profile->threads.count; i++)
+        lost[i] = ns__larger(lost[i], ns[i]);
+    free(ns);
+}
+
 static void add(struct finder *finder, const struct sharing *sharing)
 {
     uint64_t *overlapped = memory__zeroed(finder->profile->threads.count, sizeof *overlapped);
     take_overlaps(finder, sharing, overlapped);
     struct finding *finding = finder__add(finder, category_of(sharing));
-    finding->sharing = sharing;
-    finding->place = place_of(finder, sharing, &sharing->victim);
-    finding->objects = sharing->lines;
-    finding->has_object = true;
+    set_object(finder, finding, sharing);
+    if (finding->is_dealing)
+        add_runtime(finder, overlapped);
     finding->confidence = CONFIDENCE_ESTIMATED;
     uint64_t most_ns = estimate(finder, finding, sharing->most_lost_ns, overlapped);
     double most = finding->wall_gain[1];

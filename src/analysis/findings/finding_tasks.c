@@ -54,8 +54,7 @@ static bool is_in_runtime(const void *context, uint32_t thread, const struct sym
     return symbol && finder->findings->had_work[thread] && symbol__is_of_openmp(symbol);
 }
 
-/* CPU time of threads with work in the runtime, by trace__threads; NULL: too few samples. */
-static uint64_t *runtime_ns(const struct finder *finder)
+uint64_t *finder__openmp_runtime_ns(const struct finder *finder)
 {
     size_t threads = finder->profile->threads.count;
     struct sampled_time time =
@@ -104,7 +103,8 @@ static void add_told_tasks(struct finder *finder)
     struct finding *finding = finder__add(finder, FINDING_TASK);
     for (size_t i = 0; i < threads && i < told->count; i++)
         if (finder->findings->had_work[i]) {
-            ns[i] = VEC_AT(told, struct team_thread, i)->task_lost_ns;
+            ns[i] = ns__smaller(VEC_AT(told, struct team_thread, i)->task_lost_ns,
+                                profile_thread_at(finder, i)->lifetime_ns);
             finding->lost_ns += ns[i];
         }
     finding->place = place_of_tasks(finder);
@@ -121,7 +121,7 @@ void finder__add_tasks(struct finder *finder)
         return;
     }
     uint32_t leader = class_of_tasks(finder);
-    uint64_t *ns = leader == FINDING_NO_CLASS ? NULL : runtime_ns(finder);
+    uint64_t *ns = leader == FINDING_NO_CLASS ? NULL : finder__openmp_runtime_ns(finder);
     if (!ns)
         return;
     struct finding *finding = finder__add(finder, FINDING_TASK);

@@ -97,8 +97,9 @@ static uint32_t objects_of(const struct finder *finder, const struct finding *fi
 /* Where it is follows from samples, or from what one thread does, and not from classes. */
 static bool has_own_place(const struct finding *finding)
 {
-    return finding->sharing || finding->remote || finding->category == FINDING_IMBALANCE ||
-           finding->category == FINDING_SPINNING || finding->category == FINDING_RETRY ||
+    return finding->sharing || finding->is_dealing || finding->remote ||
+           finding->category == FINDING_IMBALANCE || finding->category == FINDING_SPINNING ||
+           finding->category == FINDING_RETRY ||
            (finding->category == FINDING_TASK && finding->classes.count == 0);
 }
 

@@ -120,7 +120,9 @@ struct finding {
     const struct sharing *sharing;      /* FALSE_SHARING, TRUE_SHARING; else NULL */
     const struct remote_object *remote; /* REMOTE_MEMORY; else NULL */
     bool is_between;                    /* IMBALANCE: between parallel regions of OpenMP */
-    uint32_t thread;      /* IMBALANCE: the last one: index into trace__threads; else UINT32_MAX */
+    bool is_dealing; /* TRUE_SHARING: in OpenMP's runtime, which deals out iterations, few at a time
+                      */
+    uint32_t thread; /* IMBALANCE: the last one: index into trace__threads; else UINT32_MAX */
     uint32_t stage_and_1; /* CONDITION, SEMAPHORE: the others of a pipeline wait for that thread,
                              which works all the time: likewise; 0: there is none */
     uint32_t sleep_and_1; /* of waits for threads: these sleep for half of it at least, most in that

@@ -212,6 +212,9 @@ void finder__add_retries(struct finder *finder);
 
 /* Whether tasks were recorded: then waits in the runtime of OpenMP are no findings of their own. */
 bool finder__knows_tasks(const struct finder *finder);
+/* CPU time of threads with work in OpenMP's runtime, by trace__threads; NULL: too few samples.
+ * free() it. */
+uint64_t *finder__openmp_runtime_ns(const struct finder *finder);
 /* Appends what threads lose for tasks of OpenMP, as is told of them; or what the runtime does for
  * them on CPUs, as samples tell. */
 void finder__add_tasks(struct finder *finder);

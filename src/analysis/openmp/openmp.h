@@ -226,6 +226,8 @@ double parallel_region__gain(const struct openmp_use *use, const struct parallel
 uint64_t openmp_use__saved_by_tasks(const struct openmp_use *use);
 /* What gains most of what is to be tried with tasks; NULL: nothing is known to. */
 const struct openmp_hint *openmp_use__task_hint(const struct openmp_use *use);
+/* Likewise with the chunks of loops that are small. */
+const struct openmp_hint *openmp_use__chunk_hint(const struct openmp_use *use);
 /* How many times the work of the average thread the busiest would have, were its loops shared in
  * chunks of n (0: guided), on the average; 1: evenly. NAN: chunks are told of none of them. */
 double parallel_region__unevenness(const struct openmp_use *use,

@@ -436,3 +436,11 @@ void openmp_hints__find(const struct run *run, const struct vec *records, struct
         look_at_lock(&self, lock);
     vec__sort(&use->hints, by_gain);
 }
+
+const struct openmp_hint *openmp_use__chunk_hint(const struct openmp_use *use)
+{
+    VEC_EACH (hint, &use->hints, const struct openmp_hint)
+        if (hint->kind == HINT_LARGER_CHUNKS)
+            return hint;
+    return NULL;
+}

@@ -180,6 +180,8 @@ static const struct openmp_hint *hint_of(const struct report *report, const stru
     const struct parallel_region *region = region_of(report, finding);
     if (finding->category == FINDING_TASK && report->openmp)
         return openmp_use__task_hint(report->openmp);
+    if (finding->is_dealing && report->openmp)
+        return openmp_use__chunk_hint(report->openmp);
     if (!region)
         return NULL;
     VEC_EACH (hint, &report->openmp->hints, const struct openmp_hint)
@@ -292,6 +294,9 @@ static const char *doing_of(const struct report *report, const struct finding *f
         return "Threads wait for the next parallel region";
     if (is_collective(report, finding))
         return "Ranks wait for others in a collective operation";
+    if (finding->is_dealing)
+        return "Threads come for so few iterations at a time that they wait for the counter of "
+               "these";
     if (finding->is_between)
         return "One thread works alone between parallel regions of OpenMP";
     if (finding->in_vain > 0)
@@ -537,7 +542,9 @@ static char *noun_of(const struct report *report, const struct finding *finding)
 {
     static const char *const orders[] = {
         [JOIN_SERIAL] = "one after another", [JOIN_IN_ORDER] = "joins in order"};
-    const char *noun = region_of(report, finding) ? "end of the parallel region"
+    const char *noun = finding->is_dealing            ? "dealing out iterations"
+                       : finding->is_between          ? "serial code"
+                       : region_of(report, finding) ? "end of the parallel region"
                                                   : orders[finding->join_order]
                                                         ?: nouns[finding->category];
     const struct profile_class *leader = leader_of(report, finding);
@@ -700,6 +707,8 @@ const char *const *finding__tries(const struct report *report, const struct find
     static const char *const of_collective[TRIES_MOST] = {
         "divide the late rank's work among the others",
         "fewer of these operations, or nonblocking ones with work before they are waited for"};
+    static const char *const of_dealing[TRIES_MOST] = {
+        "schedule(guided), or schedule(static) where iterations cost alike"};
     static const char *const of_between[TRIES_MOST] = {
         "make a parallel region of it, too, as far as its iterations do not need each other",
         "let another thread do it while the regions that do not need it run (tasks, or sections)"};
@@ -734,6 +743,8 @@ const char *const *finding__tries(const struct report *report, const struct find
         return of_region;
     if (waits_for_regions(report, finding))
         return of_next_region;
+    if (finding->is_dealing)
+        return of_dealing;
     if (finding->is_between)
         return of_between;
     if (is_collective(report, finding))
