@@ -111,10 +111,11 @@ uint64_t heurt_message_caller(void)
     return heurt_thread.fortran_caller;
 }
 
+/* Also between enter and leave. */
 void heurt_message_note(const char *sentence)
 {
-    struct thread *thread = hook__thread();
-    if (!thread || thread__in_seccomp(thread))
+    struct thread *thread = &heurt_thread;
+    if (!heurt_state.recording || thread__in_seccomp(thread))
         return;
     thread->inside++;
     define__note(sentence);

@@ -112,3 +112,30 @@ many_are_known() { # MPI MESSAGES
 @test "MPICH: of many messages it is known which is whose" {
     many_are_known mpich 1050
 }
+
+@test "that ranks spawned others is said" {
+    needs openmpi
+    mpicc.openmpi -x c -o spawns - <<'END'
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    MPI_Comm parent, child;
+    int number = 7;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_get_parent(&parent);
+    if (parent == MPI_COMM_NULL) {
+        MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &child,
+                       MPI_ERRCODES_IGNORE);
+        MPI_Recv(&number, 1, MPI_INT, 0, 5, child, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Send(&number, 1, MPI_INT, 0, 5, parent);
+    }
+    MPI_Finalize();
+    return number != 7;
+}
+END
+    mpirun.openmpi -n 1 "$HEURT" record --quiet -o t ./spawns
+    "$HEURT" report -i t --json >report.json
+    "$JSON_GET" report.json 'warnings[]' >said
+    grep -q 'has processes of MPI that it spawned' said || fail "$(cat said)"
+}
