@@ -57,6 +57,9 @@ char **attached_run__words(pid_t pid)
     free(word);
     if (in)
         fclose(in);
+    /* Who gave itself a title left the rest of its arguments empty. */
+    while (words.count > 1 && !**VEC_AT(&words, char *, words.count - 1))
+        free(*VEC_AT(&words, char *, --words.count));
     if (!words.count)
         return NULL;
     vec__push(&words, NULL);
