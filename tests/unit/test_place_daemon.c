@@ -552,19 +552,22 @@ static void use_both(void)
     use_second_half_far_away();
 }
 
+static struct vec watched; /* pid_t: kept as long as the daemon that watches them */
+
 static struct place_daemon *watch(pid_t pid)
 {
     struct place_settings settings = place_settings__usual();
+    vec__free(&watched);
+    watched = VEC_OF(pid_t);
+    vec__push(&watched, &pid);
     struct error error = {""};
     settings.calls = &made_calls;
     settings.nodes = "0:0;1:1";
     settings.cpu_share = 1;
     settings.thresholds.application_cpus = 0.01; /* however busy the machine is */
     settings.thresholds.application_samples = 5;
-    vec__push(&settings.whom.pids, &pid);
-    struct place_daemon *daemon = place_daemon__new(&settings, &error);
-    vec__free(&settings.whom.pids); /* it is not asked who was named after that */
-    return daemon;
+    settings.whom.pids = watched;
+    return place_daemon__new(&settings, &error);
 }
 
 static struct place_round next_round(struct place_daemon *daemon)
