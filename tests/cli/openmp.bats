@@ -650,6 +650,8 @@ END
     "$JSON_GET" report.json 'findings[].sentence' >sentences
     grep -q 'One thread works alone between parallel regions' sentences || fail "$(cat sentences)"
     is place "$("$JSON_GET" report.json 'findings[category=imbalance].place.function' | head -1)" smooth
+    # The runtime's threads spin for the next region: that is told once.
+    ! grep -q 'spin while' sentences || fail "$(cat sentences)"
     # Amdahl: two threads could do the serial part in half of its time.
     "$JSON_GET" report.json 'findings[category=imbalance].wall_gain[1]' | head -1 >gain
     awk '{ exit !($1 > 1.1 && $1 <= 2.2) }' gain || fail "$(cat gain)"

@@ -39,9 +39,19 @@ static bool is_at(const struct finder *finder, const struct sharing *sharing,
            is_function(place_of(finder, sharing, &sharing->by), function);
 }
 
+/* OpenMP's runtime spins in waits that its calls tell. */
+static bool is_wait_of_openmp(const struct finder *finder, const struct sharing *sharing)
+{
+    const struct symbol *symbol =
+        symbols__get(finder->symbols, serial_of(finder, sharing), sharing->victim.instruction);
+    return finder->openmp && sharing->is_spun && symbol && symbol__is_of_openmp(symbol);
+}
+
 /* Who spins takes the line from the one that it waits for: that is a wait. */
 static bool is_wait(const struct finder *finder, const struct sharing *sharing)
 {
+    if (is_wait_of_openmp(finder, sharing))
+        return true;
     VEC_EACH (finding, &finder->findings->rows, struct finding)
         if ((finding->category == FINDING_SPINNING || finding->category == FINDING_YIELD) &&
             is_at(finder, sharing, finding))
