@@ -137,7 +137,7 @@ static void find_line(struct finding_lines *self, struct line_sample *at)
     if (!range)
         return;
     struct shared_file file = {range->device, range->inode};
-    at->memory = SHARED_MEMORY + map__put(&self->files, &file, sizeof file, self->uses.count);
+    at->memory = SHARED_MEMORY + map__put(&self->files, &file, sizeof file, self->files.count);
     at->line = line_of(at->address - range->start + range->offset);
 }
 

@@ -18,7 +18,6 @@ static unsigned team_of(const struct finder *finder)
     return threads < cpus ? threads : cpus;
 }
 
-/* Of the wall time, on the average of those who call regions. */
 uint64_t finder__between_ns(const struct finder *finder)
 {
     uint64_t sampled_ns = 0;
@@ -31,7 +30,7 @@ uint64_t finder__between_ns(const struct finder *finder)
                : ns__smaller(sampled_ns, finder->openmp->efficiency.between_ns);
 }
 
-/* That of the threads of the team but for who works. */
+/* Who of a team works then changes: the same of each thread that had work. */
 static uint64_t *waiting_ns(const struct finder *finder, uint64_t lost_ns)
 {
     size_t count = finder->profile->threads.count, teams = 0;

@@ -262,7 +262,8 @@ uint32_t thread__longest_class(const struct finder *finder, size_t thread, bool 
 /* ---- finding_between.c ----------------------------------------------------------------------- */
 
 void finder__add_between(struct finder *finder);
-/* Wall time that it works so; 0: next to nothing, or it is not known. */
+/* How long it works so, of all threads that call regions; 0: next to nothing, or it is not known.
+ */
 uint64_t finder__between_ns(const struct finder *finder);
 
 /* ---- finding_imbalance.c --------------------------------------------------------------------- */
