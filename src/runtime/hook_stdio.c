@@ -146,7 +146,7 @@ static __attribute__((noinline)) void write_io(const struct use *use, enum heurt
     if (file < 0) /* a stream of memory */
         return;
     uint64_t word = descriptor__word(thread, file, false);
-    hook__stack(thread, site, (void *)(intptr_t)file);
+    hook__stack_at(thread, site, (void *)(intptr_t)file, use->tick);
     uint64_t *at = event__claim(thread, 4);
     if (!at)
         return;

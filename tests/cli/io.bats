@@ -143,3 +143,25 @@ C
     [ "$(json 'classes[function=read].stacks[0].frames[1].function' | sort -u)" = later ] ||
         fail "$(json 'classes[function=read].stacks')"
 }
+
+@test "the stack of a call on a stream has the time at which the call began" {
+    compile prints <<'C' || return 1
+#include <stdio.h>
+#include <string.h>
+int main(void)
+{
+    char line[9000];
+    memset(line, 'x', sizeof line);
+    for (int i = 0; i < 50; i++)
+        fwrite(line, 1, sizeof line, stdout);
+    return 0;
+}
+C
+    record -o t --no-choice ./prints
+    expect_status 0
+    "$HEURT" dump -i t >events
+    grep -c 'enter *write' events | grep -qxE '[0-9]{2,}' || fail "$(cat events)"
+    awk '/ point *stack /{ at = $1; next } / enter *write/ && at { told++; if (at > $1) print } { at = 0 } END { exit !told }' \
+        events >late || fail "no stack of a write: $(cat events)"
+    [ ! -s late ] || fail "it began before its stack: $(cat late)"
+}
