@@ -293,6 +293,12 @@ static int start_chunk(struct trace_writer *writer, struct open_chunk *open,
     return 0;
 }
 
+/* Not from its header, which a disk that fails, or the program, may have made 0 since. */
+static uint32_t units_of(const struct open_chunk *open)
+{
+    return (uint32_t)((size_t)(open->end - (char *)open->chunk) / HEURT_UNIT_BYTES);
+}
+
 static struct open_chunk *open_chunk_of(struct trace_writer *writer, struct map *map,
                                         uint32_t serial)
 {
@@ -387,7 +393,7 @@ static int room_for_run(struct trace_writer *writer, const struct heurt_run *run
     struct open_chunk *open = &writer->kernel;
     if (open->chunk && (uint64_t)(open->end - open->at) >= bytes)
         return 0;
-    uint32_t units = open->chunk ? open->chunk->units * 2 : 1;
+    uint32_t units = open->chunk ? units_of(open) * 2 : 1;
     units = units < KERNEL_UNITS_MAX ? units : KERNEL_UNITS_MAX;
     while (sizeof(struct heurt_chunk) + bytes > (uint64_t)units * HEURT_UNIT_BYTES)
         units *= 2;
@@ -429,7 +435,7 @@ static int room_for_event(struct trace_writer *writer, struct open_chunk *open, 
     uint64_t bytes = (words + 1) * sizeof(uint64_t);
     if (open->chunk && (uint64_t)(open->end - open->at) >= bytes)
         return 0;
-    uint32_t units = open->chunk ? open->chunk->units * 2 : 1;
+    uint32_t units = open->chunk ? units_of(open) * 2 : 1;
     if (units > HEURT_CHUNK_UNITS_MAX)
         units = HEURT_CHUNK_UNITS_MAX;
     while (sizeof(struct heurt_chunk) + bytes > (uint64_t)units * HEURT_UNIT_BYTES)

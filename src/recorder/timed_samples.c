@@ -203,6 +203,8 @@ static void drain_ring(struct timed_ring *ring,
     const struct heurt_timed_ring *data = (const void *)(ring->chunk + 1);
     uint64_t taken = __atomic_load_n(&data->taken, __ATOMIC_ACQUIRE);
     struct heurt_timed_sample sample;
+    if (taken < ring->taken) /* the file has lost that part */
+        return;
     if (taken - ring->taken > HEURT_RING_SAMPLES) {
         struct record lost = {.kind = RECORD_LOST,
                               .count = taken - ring->taken - HEURT_RING_SAMPLES};

@@ -388,6 +388,26 @@ static void a_full_trace_counts_what_is_lost(void **state)
     trace__close(trace);
 }
 
+/* A part of the file that is lost while it is mapped reads as zeroes. */
+static void what_the_file_loses_does_not_stop_the_writer(void **state)
+{
+    (void)state;
+    static const char nothing[64 * HEURT_UNIT_BYTES];
+    struct trace_writer *writer = create("t");
+    struct heurt_run run = {.pid = 1, .tid = 1, .tick = 1000};
+    put(writer, 0, 2000, HEURT_EVENT_LOCK_ACQUIRED, 1, 2);
+    assert_int_equal(trace_writer__run(writer, &run, NULL, 0), 0);
+    int file = open("t/events", O_WRONLY | O_CLOEXEC);
+    assert_int_equal(pwrite(file, nothing, sizeof nothing - HEURT_UNIT_BYTES, HEURT_UNIT_BYTES),
+                     sizeof nothing - HEURT_UNIT_BYTES);
+    close(file);
+    for (int i = 0; i < 1000; i++) {
+        put(writer, 0, 2001, HEURT_EVENT_LOCK_ACQUIRED, 1, 2);
+        assert_int_equal(trace_writer__run(writer, &run, NULL, 0), 0);
+    }
+    finish(writer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -406,6 +426,7 @@ int main(void)
         IN_DIRECTORY(preparing_on_a_full_disk_does_nothing),
         IN_DIRECTORY(a_recorder_that_was_killed_leaves_a_trace),
         IN_DIRECTORY(a_full_trace_counts_what_is_lost),
+        IN_DIRECTORY(what_the_file_loses_does_not_stop_the_writer),
     };
     return cmocka_run_group_tests_name("writer", tests, NULL, NULL);
 }
