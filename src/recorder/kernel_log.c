@@ -9,7 +9,6 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,25 +110,20 @@ static void *work(void *context)
 {
     struct kernel_log *log = context;
     int wait_ms = LOOK_LEAST_MS;
-    while (!task_events__wait(log->events, log->stop_fd, wait_ms))
+    while (!task_events__wait(log->events, log->stop_fd, wait_ms)) {
+        worker__has_waited();
         if (look(log))
             wait_ms = LOOK_LEAST_MS;
         else if (wait_ms < LOOK_MOST_MS)
             wait_ms *= 2;
+    }
     return NULL;
 }
 
-/* Before everybody who shares a CPU with it, where that is allowed: the program may have a thousand
- * threads that fill the rings one after another. */
-static void go_first(void)
-{
-    const struct sched_param first = {.sched_priority = 1};
-    pthread_setschedparam(pthread_self(), SCHED_FIFO, &first);
-}
-
+/* The program may have a thousand threads that fill the rings one after another. */
 static void *work_first(void *context)
 {
-    go_first();
+    worker__go_first();
     return work(context);
 }
 

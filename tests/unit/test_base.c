@@ -5,8 +5,10 @@
 #include "base/proto.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "base/worker.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -14,6 +16,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -220,6 +223,60 @@ static void proto_tells_what_is_damaged(void **state)
     }
 }
 
+/* ---- threads --------------------------------------------------------------------------------- */
+
+#define PATIENCE_S 10
+
+static double cpu_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Whether it still goes first after so much work with waits; NULL: it may not. */
+static void *works(void *until)
+{
+    worker__go_first();
+    if (sched_getscheduler(0) == SCHED_OTHER)
+        return NULL;
+    while (cpu_s() < *(double *)until)
+        if (sched_getscheduler(0) != SCHED_OTHER)
+            worker__has_waited();
+    return (void *)(sched_getscheduler(0) == SCHED_OTHER ? "last" : "first");
+}
+
+/* Whether it is last once it never waits, before it has taken so much; NULL: it may not go first.
+ */
+static void *takes_all(void *until)
+{
+    worker__go_first();
+    if (sched_getscheduler(0) == SCHED_OTHER)
+        return NULL;
+    while (cpu_s() < *(double *)until && sched_getscheduler(0) != SCHED_OTHER)
+        ;
+    return (void *)(sched_getscheduler(0) == SCHED_OTHER ? "last" : "first");
+}
+
+static const char *end_of(void *(*work)(void *), double until)
+{
+    pthread_t thread;
+    void *end;
+    assert_int_equal(worker__start(&thread, work, &until), 0);
+    pthread_join(thread, &end);
+    return end;
+}
+
+static void who_goes_first_and_never_waits_steps_back(void **state)
+{
+    (void)state;
+    const char *end = end_of(works, 2.2);
+    if (!end)
+        skip();
+    assert_string_equal(end, "first");
+    assert_string_equal(end_of(takes_all, PATIENCE_S), "last");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +289,7 @@ int main(void)
         cmocka_unit_test(heap_gives_the_first_first),
         cmocka_unit_test(proto_reads_what_it_has_written),
         cmocka_unit_test(proto_tells_what_is_damaged),
+        cmocka_unit_test(who_goes_first_and_never_waits_steps_back),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }
