@@ -96,13 +96,12 @@ static bool is_ended_by_thread_of(const struct profile_class *class,
     return blame->thread == VEC_AT(&other->threads, struct profile_thread_row, 0)->thread;
 }
 
-/* Two threads that wait for each other, where the code that wakes is a library's, whose caller is
- * not known. */
-static bool wake_each_other(const struct finder *finder, const struct profile_class *left,
-                            const struct profile_class *right)
+/* Two threads, of which each waits for the other alone, whatever the functions are called that
+ * wake: a library's, whose caller is not known, or two of the program's at each end. How often each
+ * waits tells nothing then: who is woken may find nothing yet, and wait again. */
+static bool wake_each_other(const struct profile_class *left, const struct profile_class *right)
 {
-    return !ender(finder, left) && !ender(finder, right) && is_lockstep(finder, left, right) &&
-           is_ended_by_thread_of(left, right) && is_ended_by_thread_of(right, left);
+    return is_ended_by_thread_of(left, right) && is_ended_by_thread_of(right, left);
 }
 
 /* The two ends of what is made of futexes, as std::counting_semaphore is: other threads wait at
@@ -114,7 +113,7 @@ static bool answer_by_futex(const struct finder *finder, const struct profile_cl
            count_of(finder, left) >= OFTEN && count_of(finder, right) >= OFTEN &&
            left->what.at.process == right->what.at.process &&
            left->what.object != right->what.object && !is_same_thread_in(finder, left, right) &&
-           (classes__end_each_other(finder, left, right) || wake_each_other(finder, left, right));
+           (classes__end_each_other(finder, left, right) || wake_each_other(left, right));
 }
 
 static bool are_ends(const struct finder *finder, const struct profile_class *left,
