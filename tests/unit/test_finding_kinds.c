@@ -183,8 +183,9 @@ static void who_is_told_of_work_and_waits_in_vain_is_not_idle_however_little_it_
 /* ---- what is made of futexes ----------------------------------------------------------------- */
 
 /* Two threads wait at a futex each, for what the other one does next. They are woken where the
- * other one waits, or at another place; LIBRARY: of which nothing is known. */
-enum woken { WHERE_IT_WAITS, ELSEWHERE, LIBRARY };
+ * other one waits, or at another place, LIBRARY: of which nothing is known; or by a third thread.
+ */
+enum woken { WHERE_IT_WAITS, ELSEWHERE, LIBRARY, BY_A_THIRD };
 
 static struct findings *find_futexes(struct scene *scene, enum woken woken)
 {
@@ -196,16 +197,17 @@ static struct findings *find_futexes(struct scene *scene, enum woken woken)
         for (uint32_t thread = 0; thread < 2; thread++) {
             uint64_t object = thread ? EMPTY : FULL;
             PUT(scene, thread, at[thread] + 10, HEURT_EVENT_FUTEX_WAIT, waits[thread], object);
-            PUT(scene, 1 - thread, at[thread] + 90, HEURT_EVENT_FUTEX_WOKEN,
-                woken == LIBRARY     ? WAKE
-                : woken == ELSEWHERE ? waits[thread]
-                                     : wakes[thread],
+            PUT(scene, woken == BY_A_THIRD ? 2 : 1 - thread, at[thread] + 90,
+                HEURT_EVENT_FUTEX_WOKEN,
+                woken == LIBRARY          ? WAKE
+                : woken == WHERE_IT_WAITS ? wakes[thread]
+                                          : waits[thread],
                 object);
             PUT(scene, thread, at[thread] + 92, HEURT_EVENT_FUTEX_WAIT LEFT, 0);
         }
     }
-    scene__end(scene, 0, 5000);
-    scene__end(scene, 1, 5000);
+    for (uint32_t thread = 0; thread < (woken == BY_A_THIRD ? 3 : 2); thread++)
+        scene__end(scene, thread, 5000);
     scene->end = (struct heurt_clock_pair){5000, 5000};
     return find(scene);
 }
@@ -230,9 +232,18 @@ static void so_are_two_threads_that_wake_each_other_by_a_library(void **state)
     findings__free(findings);
 }
 
-static void who_is_woken_from_elsewhere_has_no_other_end(void **state)
+static void so_are_two_threads_that_wake_each_other_from_other_places(void **state)
 {
     struct findings *findings = find_futexes(*state, ELSEWHERE);
+    const struct finding *finding = find_kind(findings, FINDING_CONDITION);
+    assert_non_null(finding);
+    assert_int_equal(finding->classes.count, 2);
+    findings__free(findings);
+}
+
+static void who_is_woken_by_a_third_has_no_other_end(void **state)
+{
+    struct findings *findings = find_futexes(*state, BY_A_THIRD);
     VEC_EACH (finding, &findings->rows, struct finding)
         if (finding->category == FINDING_CONDITION)
             assert_int_equal(finding->classes.count, 1);
@@ -502,7 +513,8 @@ int main(void)
         TEST(who_is_told_of_work_and_waits_in_vain_is_not_idle_however_little_it_is),
         TEST(two_ends_made_of_futexes_are_one_finding),
         TEST(so_are_two_threads_that_wake_each_other_by_a_library),
-        TEST(who_is_woken_from_elsewhere_has_no_other_end),
+        TEST(so_are_two_threads_that_wake_each_other_from_other_places),
+        TEST(who_is_woken_by_a_third_has_no_other_end),
         TEST(what_a_futex_is_for_stands_in_the_frames_around),
         TEST(who_waits_in_taskwait_waits_for_tasks),
         TEST(what_the_runtime_does_for_tasks_is_lost),
