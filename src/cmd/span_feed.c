@@ -25,6 +25,7 @@ struct span_feed {
     struct span_names *names;
     struct span_counters *counters; /* NULL: nobody asks */
     struct vec messages; /* struct message_end, by tick; those up to next_message are told */
+    struct vec ranks;    /* uint32_t: threads, by rank */
     size_t next_message;
     uint32_t calls;
     uint64_t last_tick, last_ns; /* what the one became */
@@ -55,9 +56,10 @@ static void tell_messages(struct span_feed *feed, uint64_t tick)
 }
 
 /* A disk that is full ends the walk soon. */
-static struct span_feed *feed_of(struct span_taker *taker)
+static struct span_feed *feed_of(struct span_taker *taker, uint64_t tick)
 {
     struct span_feed *feed = (struct span_feed *)taker;
+    tell_messages(feed, tick);
     if (++feed->calls % CALLS_A_LOOK == 0)
         taker->is_full = ferror(feed->export.out) || feed->export.failed;
     return feed;
@@ -126,8 +128,7 @@ static void entered(struct span_taker *taker, uint32_t thread, uint64_t tick,
                     const struct event *event, const struct sync_object *object,
                     struct walked_span *span)
 {
-    struct span_feed *feed = feed_of(taker);
-    tell_messages(feed, tick);
+    struct span_feed *feed = feed_of(taker, tick);
     struct span_enter enter = enter_of(feed, thread, tick, event, object);
     enter.weight = span->weight;
     span->own[0] = enter.label;
@@ -150,8 +151,7 @@ static void left(struct span_taker *taker, uint32_t thread, uint64_t tick,
                  const struct walked_span *span, const struct span_cause *cause,
                  enum span_ending ending)
 {
-    struct span_feed *feed = feed_of(taker);
-    tell_messages(feed, tick);
+    struct span_feed *feed = feed_of(taker, tick);
     struct span_leave leave = {
         .ns = ns_of(feed, tick),
         .label = span->own[0],
@@ -176,7 +176,7 @@ static void left(struct span_taker *taker, uint32_t thread, uint64_t tick,
 static void point(struct span_taker *taker, uint32_t thread, uint64_t tick,
                   const struct event *event, const struct sync_object *object)
 {
-    struct span_feed *feed = feed_of(taker);
+    struct span_feed *feed = feed_of(taker, tick);
     const struct span_enter point = enter_of(feed, thread, tick, event, object);
     if (feed->exporter->point)
         feed->exporter->point(&feed->export, thread, &point);
@@ -185,7 +185,7 @@ static void point(struct span_taker *taker, uint32_t thread, uint64_t tick,
 static void mark(struct span_taker *taker, uint32_t thread, uint64_t tick,
                  const struct event *event, const struct sync_object *object, uint32_t weight)
 {
-    struct span_feed *feed = feed_of(taker);
+    struct span_feed *feed = feed_of(taker, tick);
     struct span_enter mark = enter_of(feed, thread, tick, event, object);
     mark.weight = weight;
     feed->exporter->mark(&feed->export, thread, &mark);
@@ -195,7 +195,7 @@ static void mark(struct span_taker *taker, uint32_t thread, uint64_t tick,
 
 static void state(struct span_taker *taker, uint32_t thread, uint64_t tick, enum component state)
 {
-    struct span_feed *feed = feed_of(taker);
+    struct span_feed *feed = feed_of(taker, tick);
     uint64_t ns = ns_of(feed, tick);
     if (feed->counters)
         span_counters__state(feed->counters, thread, ns, state);
@@ -205,7 +205,7 @@ static void state(struct span_taker *taker, uint32_t thread, uint64_t tick, enum
 
 static void began(struct span_taker *taker, uint32_t thread, uint64_t tick)
 {
-    struct span_feed *feed = feed_of(taker);
+    struct span_feed *feed = feed_of(taker, tick);
     uint64_t ns = ns_of(feed, tick);
     if (feed->counters)
         span_counters__alive(feed->counters, thread, ns, true);
@@ -215,7 +215,7 @@ static void began(struct span_taker *taker, uint32_t thread, uint64_t tick)
 
 static void ended(struct span_taker *taker, uint32_t thread, uint64_t tick)
 {
-    struct span_feed *feed = feed_of(taker);
+    struct span_feed *feed = feed_of(taker, tick);
     uint64_t ns = ns_of(feed, tick);
     if (feed->counters)
         span_counters__alive(feed->counters, thread, ns, false);
@@ -226,7 +226,7 @@ static void ended(struct span_taker *taker, uint32_t thread, uint64_t tick)
 static void held(struct span_taker *taker, uint32_t thread, uint64_t tick,
                  const struct sync_object *object, uint64_t site, bool is_shared)
 {
-    struct span_feed *feed = feed_of(taker);
+    struct span_feed *feed = feed_of(taker, tick);
     if (feed->exporter->hold)
         feed->exporter->hold(&feed->export, thread, ns_of(feed, tick), object_of(feed, object),
                              place_of(feed, thread, site), is_shared);
@@ -235,7 +235,7 @@ static void held(struct span_taker *taker, uint32_t thread, uint64_t tick,
 static void released(struct span_taker *taker, uint32_t thread, uint64_t tick,
                      const struct sync_object *object, uint64_t since)
 {
-    struct span_feed *feed = feed_of(taker);
+    struct span_feed *feed = feed_of(taker, tick);
     uint64_t ns = ns_of(feed, tick);
     if (feed->exporter->release)
         feed->exporter->release(&feed->export, thread, ns, object_of(feed, object),
@@ -369,23 +369,27 @@ int span_feed__tell(const struct report *report, const struct span_request *requ
                    .remarks = remarks},
         .names = span_names__new(report),
         .messages = VEC_OF(struct message_end),
+        .ranks = VEC_OF(uint32_t),
     };
     feed.taker.mark = exporter->mark ? mark : NULL;
     feed.counters = counters_of(&feed, &run);
     if (exporter->message && trace__has_mpi(report->trace))
-        span_messages__find(report, request->chosen, &feed.messages);
+        span_messages__find(report, request->chosen, &feed.messages, &feed.ranks);
+    run.ranks = feed.ranks.items;
+    run.rank_count = (uint32_t)feed.ranks.count;
     if (exporter->begin)
         exporter->begin(&feed.export);
     span_walk__tell(report->trace,
                     exporter->order == SPANS_IN_TIME ? SPANS_BY_TIME : SPANS_BY_THREAD,
                     request->chosen, &feed.taker);
     tell_messages(&feed, UINT64_MAX);
-    vec__free(&feed.messages);
     span_counters__end(feed.counters);
     if (exporter->finish)
         exporter->finish(&feed.export);
     int failed = feed.export.failed ? feed.export.failed : failure_of(out);
     span_names__free(feed.names);
+    vec__free(&feed.messages);
+    vec__free(&feed.ranks);
     free_run(&run);
     return failed;
 }

@@ -30,7 +30,15 @@ static void add(struct vec *ends, uint64_t number, const struct mpi_message *mes
     vec__push(ends, &(struct message_end){received, of});
 }
 
-void span_messages__find(const struct report *report, const bool *chosen, struct vec *ends)
+static void add_ranks(struct vec *ranks, const struct mpi_use *use, const bool *chosen)
+{
+    VEC_EACH (rank, &use->ranks, const struct mpi_rank)
+        if (!chosen || chosen[rank->thread])
+            vec__push(ranks, &rank->thread);
+}
+
+void span_messages__find(const struct report *report, const bool *chosen, struct vec *ends,
+                         struct vec *ranks)
 {
     struct vec messages = VEC_OF(struct mpi_message);
     const struct mpi_options options = {.messages = &messages};
@@ -38,6 +46,8 @@ void span_messages__find(const struct report *report, const bool *chosen, struct
     struct error error;
     uint64_t number = 0;
     run__one(report->trace, report->symbols, &mpi_analysis, &options, (void **)&use, &error);
+    if (use)
+        add_ranks(ranks, use, chosen);
     mpi_analysis.free(use);
     VEC_EACH (message, &messages, const struct mpi_message)
         if (!chosen || (chosen[message->from] && chosen[message->to]))

@@ -13,7 +13,9 @@ struct message_end {
     struct span_message message; /* but for its ns */
 };
 
-/* Adds struct message_end. chosen: by thread; both ends must be; NULL: all are. */
-void span_messages__find(const struct report *report, const bool *chosen, struct vec *ends);
+/* Adds struct message_end, and the threads of ranks, by rank (uint32_t, indexes into
+ * trace__threads). chosen: by thread; both ends must be; NULL: all are. */
+void span_messages__find(const struct report *report, const bool *chosen, struct vec *ends,
+                         struct vec *ranks);
 
 #endif

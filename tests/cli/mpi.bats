@@ -264,6 +264,20 @@ messages_are_arrows() { # MPI
         fail "times step back"
     "$HEURT" export -i t --perfetto -o run.pftrace
     grep -qa receives run.pftrace
+    "$HEURT" export -i t --otf2 -o o
+    if command -v otf2-print >/dev/null; then
+        otf2-print o/traces.otf2 >print
+        is MPI_SEND "$(grep -c '^MPI_SEND ' print)" "$(known messages)"
+        is MPI_RECV "$(grep -c '^MPI_RECV ' print)" "$(known messages)"
+        is receivers "$(grep '^MPI_SEND ' print | grep -o 'Receiver: [0-2]' | sort -u | tr '\n' ' ')" \
+            "Receiver: 0 Receiver: 1 Receiver: 2 "
+    fi
+    "$HEURT" export -i t --ctf -o c
+    if command -v babeltrace2 >/dev/null; then
+        babeltrace2 c >print
+        is sent "$(grep -c ' sent: ' print)" "$(known messages)"
+        is received "$(grep -c ' received: ' print)" "$(known messages)"
+    fi
 }
 
 @test "Open MPI: messages are arrows in exports" {

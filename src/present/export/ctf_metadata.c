@@ -103,6 +103,10 @@ static const struct event_text event_texts[] = {
      "words[count];"},
     {CTF_THREADS, CTF_WEIGHT, "weight", "uint32_t weight;"},
     {CTF_THREADS, CTF_STATE, "state", "enum states state;"},
+    {CTF_THREADS, CTF_SENT, "sent",
+     "uint64_t message; enum threads to; uint32_t tag; uint64_t bytes;"},
+    {CTF_THREADS, CTF_RECEIVED, "received",
+     "uint64_t message; enum threads from; uint32_t tag; uint64_t bytes;"},
 };
 
 /* A string of TSDL, cut to fit. */

@@ -35,7 +35,9 @@ enum ctf_event {
     CTF_LEAVE_OPEN,
     CTF_POINT,
     CTF_WEIGHT,
-    CTF_STATE
+    CTF_STATE,
+    CTF_SENT,
+    CTF_RECEIVED
 };
 
 /* What has a name, by number; NULL: not met. */

@@ -298,6 +298,16 @@ static void state(struct span_export *export, uint32_t thread, uint64_t ns, enum
     put8(begin_event(export, thread, ns, CTF_STATE), (uint8_t)state);
 }
 
+static void message(struct span_export *export, const struct span_message *message)
+{
+    struct ctf_stream *stream = begin_event(export, message->thread, message->ns,
+                                            message->is_received ? CTF_RECEIVED : CTF_SENT);
+    put64(stream, message->number);
+    put32(stream, message->other);
+    put32(stream, message->tag);
+    put64(stream, message->bytes);
+}
+
 static void began(struct span_export *export, uint32_t thread, uint64_t ns)
 {
     begin_event(export, thread, ns, CTF_BEGIN);
@@ -384,6 +394,7 @@ const struct span_exporter exporter_ctf = {
     .leave = leave,
     .point = point,
     .mark = point,
+    .message = message,
     .state = state,
     .finish = finish,
 };

@@ -4,6 +4,7 @@
  *     enter, leave ──► Enter, Leave; the object of a wait is its attributes "object" and "name"
  *     hold, release ─► ThreadAcquireLock, ThreadReleaseLock; likewise, who takes it where is its
  *                      attribute "place", and "shared" is 1 where others may have it, too
+ *     message ───────► MpiSend, MpiRecv, in a communicator of all ranks
  *
  * What has no length and no event of OTF2's, states and counters are left out. The archive's
  * timer counts ns. A chunk of each location is in memory; left to itself, the library would keep
@@ -22,6 +23,9 @@
 #define EVENT_CHUNK_BYTES (256u << 10)
 #define DEFINITION_CHUNK_BYTES (1u << 20)
 
+/* The trace's communicators are not told apart: ranks are those of MPI_COMM_WORLD. */
+#define MESSAGES_COMMUNICATOR 0
+
 enum otf2_attribute { OTF2_OBJECT, OTF2_PLACE, OTF2_NAME, OTF2_SHARED };
 
 struct otf2_writing {
@@ -35,6 +39,7 @@ struct otf2_writing {
     struct vec places;      /* const struct span_place *, likewise */
     struct vec objects;     /* const struct span_object *, likewise; the first strings are theirs */
     uint32_t *acquisitions; /* by thread */
+    uint32_t *ranks;        /* by thread: its place in the communicator of messages */
     uint32_t strings;
 };
 
@@ -105,6 +110,9 @@ static void begin(struct span_export *export)
     own->counts = memory__zeroed(threads + 1, sizeof *own->counts);
     own->has_ended = memory__zeroed(threads + 1, sizeof *own->has_ended);
     own->acquisitions = memory__zeroed(threads + 1, sizeof *own->acquisitions);
+    own->ranks = memory__zeroed(threads + 1, sizeof *own->ranks);
+    for (uint32_t i = 0; i < export->run->rank_count; i++)
+        own->ranks[export->run->ranks[i]] = i;
     own->attributes = OTF2_AttributeList_New();
     OTF2_Error_RegisterCallback(say_nothing, NULL);
     errno = 0;
@@ -236,6 +244,18 @@ static void release(struct span_export *export, uint32_t thread, uint64_t ns,
     OTF2_AttributeList_RemoveAllAttributes(own->attributes);
 }
 
+/* Of a message that is sent, other is who receives it, and the other way round. */
+static void message(struct span_export *export, const struct span_message *message)
+{
+    struct otf2_writing *own = export->own;
+    OTF2_EvtWriter *writer = writer_of(export, message->thread);
+    if (!writer)
+        return;
+    check(export, (message->is_received ? OTF2_EvtWriter_MpiRecv : OTF2_EvtWriter_MpiSend)(
+                      writer, NULL, message->ns, own->ranks[message->other], MESSAGES_COMMUNICATOR,
+                      message->tag, message->bytes));
+}
+
 /* ---- definitions ----------------------------------------------------------------------------- */
 
 static OTF2_StringRef string(struct span_export *export, const char *text)
@@ -343,6 +363,28 @@ static void put_locations(struct span_export *export)
     }
 }
 
+/* The threads of all ranks, and a group and a communicator of all of these. */
+static void put_communicator(struct span_export *export)
+{
+    struct otf2_writing *own = export->own;
+    uint32_t count = export->run->rank_count;
+    uint64_t *members = memory__zeroed(count, sizeof *members);
+    OTF2_StringRef name = string(export, "ranks");
+    for (uint32_t i = 0; i < count; i++)
+        members[i] = export->run->ranks[i];
+    check(export,
+          OTF2_GlobalDefWriter_WriteGroup(own->definitions, 0, name, OTF2_GROUP_TYPE_COMM_LOCATIONS,
+                                          OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, count, members));
+    for (uint32_t i = 0; i < count; i++)
+        members[i] = i;
+    check(export,
+          OTF2_GlobalDefWriter_WriteGroup(own->definitions, 1, name, OTF2_GROUP_TYPE_COMM_GROUP,
+                                          OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, count, members));
+    check(export, OTF2_GlobalDefWriter_WriteComm(own->definitions, MESSAGES_COMMUNICATOR, name, 1,
+                                                 OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+    free(members);
+}
+
 static void put_definitions(struct span_export *export)
 {
     struct otf2_writing *own = export->own;
@@ -368,6 +410,8 @@ static void put_definitions(struct span_export *export)
                   OTF2_TYPE_UINT8);
     put_regions(export);
     put_locations(export);
+    if (export->run->rank_count)
+        put_communicator(export);
 }
 
 /* Archives want a file of definitions for each location; what is local has none. */
@@ -400,6 +444,7 @@ static void finish(struct span_export *export)
     free(own->counts);
     free(own->has_ended);
     free(own->acquisitions);
+    free(own->ranks);
     vec__free(&own->labels);
     vec__free(&own->places);
     vec__free(&own->objects);
@@ -417,5 +462,6 @@ const struct span_exporter exporter_otf2 = {
     .leave = leave,
     .hold = hold,
     .release = release,
+    .message = message,
     .finish = finish,
 };

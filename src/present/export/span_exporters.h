@@ -135,6 +135,9 @@ struct span_run {
     const struct span_process *processes;
     const struct span_thread *threads;
     uint32_t process_count, thread_count;
+    const uint32_t *ranks; /* threads of ranks of MPI that may send messages, by rank: places in
+                              threads */
+    uint32_t rank_count;
     uint64_t from_ns, to_ns;     /* since the start of the run, of what is exported */
     uint64_t start_realtime_ns;  /* since the epoch, at 0; 0: not known */
     uint64_t start_monotonic_ns; /* of CLOCK_MONOTONIC, likewise */
