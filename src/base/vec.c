@@ -91,8 +91,12 @@ void vec__trim(struct vec *vec)
         vec__free(vec);
         return;
     }
-    vec->items = memory__resize(vec->items, vec->count, vec->item_bytes);
-    vec->capacity = vec->count;
+    struct vec trimmed = {.item_bytes = vec->item_bytes};
+    trimmed.items = memory__resize(NULL, vec->count, vec->item_bytes);
+    trimmed.count = trimmed.capacity = vec->count;
+    memcpy(trimmed.items, vec->items, vec->count * vec->item_bytes);
+    free(vec->items);
+    *vec = trimmed;
 }
 
 void vec__free(struct vec *vec)

@@ -3,6 +3,7 @@
 #include "format/trace.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /* ---- chunks of the file ---------------------------------------------------------------------- */
 
@@ -105,12 +106,25 @@ static void pass_folded(struct trace_cursor *cursor)
         cursor->at += record->folded_words;
 }
 
+/* Chunks that are shorter than what trace__drop_pages gives back stay, so that a trace of many
+ * short threads would be in memory as a whole: after so many all of it goes, and what is in use is
+ * mapped again. */
+#define CHUNKS_DROPPED 1024u
+
+static void drop_passed(const struct trace_cursor *cursor)
+{
+    const struct trace *trace = cursor->trace;
+    trace__drop_pages(trace, cursor->chunk);
+    if (trace->mapped_bytes && trace__chunks_walked(trace) % CHUNKS_DROPPED == 0)
+        madvise((char *)(uintptr_t)trace->bytes, trace->mapped_bytes, MADV_DONTNEED);
+}
+
 /* Goes to the start of the thread's chunk with that index; false when there is none. */
 static bool go_to_chunk(struct trace_cursor *cursor, size_t index)
 {
     cursor->at = cursor->end = NULL;
     if (cursor->chunk && cursor->trace->size > TRACE_KEPT_BYTES)
-        trace__drop_pages(cursor->trace, cursor->chunk);
+        drop_passed(cursor);
     if (index >= cursor->thread->chunks.count)
         return false;
     cursor->next_chunk = index + 1;

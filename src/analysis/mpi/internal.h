@@ -218,7 +218,7 @@ void mpi_job__find_locks(struct mpi_job *job);
 /* mpi_delays.c: whose delay each wait was, when all waits are known. In the rows of ranks, which
  * are those of the records, in their order. */
 void mpi_job__find_delays(struct mpi_job *job);
-/* mpi_gather.c: the rows of its ranks. */
+/* mpi_gather.c: the rows of its ranks, when all waits are known. Frees the records' posts. */
 void mpi_job__add_ranks(struct mpi_job *job);
 /* Of all processes' parts the whole, in ns, in process 0. */
 void mpi_job__gather_tables(struct mpi_job *job);

@@ -118,10 +118,35 @@ static void add_rank(struct mpi_job *job, const struct rank_record *record)
     job->use->is_ambiguous |= record->callers > 1;
 }
 
+static void add_times_of_communicators(struct mpi_job *job, const struct rank_record *record)
+{
+    VEC_EACH (post, &record->collectives, const struct rank_post) {
+        struct mpi_communicator *in = mpi_job__communicator(job, post->communicator);
+        if (!in || post->done == NO_CALL)
+            continue;
+        const struct rank_call *call = rank_record__call(record, post->done);
+        in->ns += call->leave - call->enter;
+        in->waited_ns += call->waited;
+    }
+}
+
+/* What is behind this needs calls alone. */
+static void free_posts(struct rank_record *record)
+{
+    vec__free(&record->sends);
+    vec__free(&record->receives);
+    vec__free(&record->collectives);
+    vec__free(&record->accesses);
+    vec__free(&record->locks);
+}
+
 void mpi_job__add_ranks(struct mpi_job *job)
 {
-    VEC_EACH (record, &job->records, const struct rank_record)
+    VEC_EACH (record, &job->records, struct rank_record) {
         add_rank(job, record);
+        add_times_of_communicators(job, record);
+        free_posts(record);
+    }
 }
 
 static int by_rank(const void *a, const void *b)
@@ -480,19 +505,6 @@ static void gather_sites(struct mpi_job *job)
 
 /* ---- communicators, pairs, sums -------------------------------------------------------------- */
 
-static void add_times_of_communicators(struct mpi_job *job)
-{
-    VEC_EACH (record, &job->records, const struct rank_record)
-        VEC_EACH (post, &record->collectives, const struct rank_post) {
-            struct mpi_communicator *in = mpi_job__communicator(job, post->communicator);
-            if (!in || post->done == NO_CALL)
-                continue;
-            const struct rank_call *call = rank_record__call(record, post->done);
-            in->ns += call->leave - call->enter;
-            in->waited_ns += call->waited;
-        }
-}
-
 static int by_number(const void *a, const void *b)
 {
     const struct mpi_communicator *left = a, *right = b;
@@ -503,7 +515,6 @@ static int by_number(const void *a, const void *b)
 static void gather_communicators(struct mpi_job *job)
 {
     struct vec *all = &job->use->communicators;
-    add_times_of_communicators(job);
     mpi_job__gather(job, all);
     vec__sort(all, by_number);
     size_t kept = 0;
