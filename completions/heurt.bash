@@ -3,7 +3,8 @@
 # Options of each command; those that take a value are listed again in _heurt_takes_value.
 _heurt_options() {
     case $1 in
-    record) echo '-o -p -f -F -M -A -q --output --function --functions-from --module --arguments --stack-every --stack-bytes --raw-stacks --redact-arguments --max-size --no-pack --aggregate --overhead --locks --choose-after --patience --no-choice --no-loops --no-kernel --no-memory --instructions --hot --local --clock-offset-test --report --pid --duration --after --repeat --quiet --help' ;;
+    record) echo '-o -p -f -F -M -A -q --output --function --functions-from --module --arguments --stack-every --stack-bytes --raw-stacks --redact-arguments --max-size --no-pack --aggregate --overhead --locks --choose-after --patience --no-choice --no-loops --no-kernel --no-memory --instructions --hot --local --clock-offset-test --report --pid --duration --after --repeat --ring --trigger --segment --keep --paused --start-stop --quiet --help' ;;
+    ctl) echo '--last --help' ;;
     gate) echo '-o --output --against --fail-if --budget --junit --width --markdown --help' ;;
     compare) echo '-o --output --table --fail-if --junit --class --base --rows --width --json --csv --markdown --latex --html --flame --help' ;;
     scale) echo '-o -q --threads --cores --repeat --output --quiet --table --width --json --csv --latex --markdown --help' ;;
@@ -33,7 +34,7 @@ _heurt_options() {
 _heurt_takes_value() {
     case $1 in
     -[ofFMAipt] | --functions-from | --module | --arguments | --machine | --stack-every | --stack-bytes | --max-size | --overhead | --locks | --choose-after | --patience | --local | --clock-offset-test | --threshold | --key | --ignore | \
-        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --schedule | --balance | --threads | --ranks | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html | --flame | --repeat | --table | --cores | --fail-if | --junit | --of | --counted | --pid | --duration | --after | --interval | --level | --levels | --cpus | --node | --bytes | --directory | --base | --rows | --replay | --set) return 0 ;;
+        --forget | --input | --output | --frequency | --min | --lock | --site | --remove | --speed | --shrink | --split | --schedule | --balance | --threads | --ranks | --slow | --at | --fast | --class | --last | --depth | --min-wait | --thread | --function | --from | --to | --format | --where | --sort | --width | --report | --html | --flame | --repeat | --table | --cores | --fail-if | --junit | --of | --counted | --pid | --duration | --after | --interval | --level | --levels | --cpus | --node | --bytes | --directory | --base | --rows | --replay | --set | --ring | --trigger | --segment | --keep | --start-stop) return 0 ;;
     esac
     return 1
 }
@@ -85,6 +86,9 @@ _heurt_value() { # the value of option $1
         _heurt_lines < <(compgen -f -- "$word")
         ;;
     --max-size) _heurt_lines < <(compgen -W '256M 1G 4G 16G' -- "$word") ;;
+    --ring) _heurt_lines < <(compgen -W '16M 64M 256M' -- "$word") ;;
+    --trigger) _heurt_lines < <(compgen -W 'SIGUSR1 SIGUSR2 exit crash' -- "$word") ;;
+    --start-stop) _heurt_lines < <(compgen -W 'SIGUSR1 SIGUSR2' -- "$word") ;;
     --overhead) _heurt_lines < <(compgen -W '1% 5% 10% none' -- "$word") ;;
     --min-wait) _heurt_lines < <(compgen -W '20us 1ms 10ms' -- "$word") ;;
     --threshold) _heurt_lines < <(compgen -W '0.1 0.2 0.3' -- "$word") ;;
@@ -97,7 +101,7 @@ _heurt_value() { # the value of option $1
 _heurt() {
     COMPREPLY=()
     local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='record report view locks memory openmp mpi analyse merge place structure whatif tables compare gate scale induce stat hot dump export import check explain' verb=record from=1 program
+    local verbs='record report view locks memory openmp mpi analyse merge ctl place structure whatif tables compare gate scale induce stat hot dump export import check explain' verb=record from=1 program
     case " $verbs " in
     *" ${COMP_WORDS[1]} "*) ((COMP_CWORD > 1)) && verb=${COMP_WORDS[1]} from=2 ;;
     esac

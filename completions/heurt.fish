@@ -1,6 +1,6 @@
 # fish completion for heurt(1)
 
-set -l verbs record report view locks memory openmp mpi analyse merge place structure whatif tables compare gate scale induce stat hot dump export import check explain help
+set -l verbs record report view locks memory openmp mpi analyse merge ctl place structure whatif tables compare gate scale induce stat hot dump export import check explain help
 
 # The words after heurt, its command and its options: the program and its arguments.
 function __heurt_program_words
@@ -8,7 +8,7 @@ function __heurt_program_words
     set -e words[1]
     if contains -- "$words[1]" record hot check scale stat
         set -e words[1]
-    else if contains -- "$words[1]" report view locks memory openmp mpi analyse merge place structure whatif tables compare gate induce dump export import explain help
+    else if contains -- "$words[1]" report view locks memory openmp mpi analyse merge ctl place structure whatif tables compare gate induce dump export import explain help
         return
     end
     while set -q words[1]
@@ -16,7 +16,7 @@ function __heurt_program_words
             case --
                 set -e words[1]
                 break
-            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --local --clock-offset-test --report --repeat --frequency --min --output --threads --cores --table --width -p --pid --duration --after --interval
+            case -o -f -F -M -A --function --functions-from --module --arguments --machine --stack-every --stack-bytes --max-size --overhead --locks --choose-after --patience --local --clock-offset-test --report --repeat --frequency --min --output --threads --cores --table --width -p --pid --duration --after --interval --ring --trigger --segment --keep --start-stop
                 set -e words[1]
                 set -e words[1]
             case '-*'
@@ -36,7 +36,7 @@ end
 
 function __heurt_records
     __heurt_in_options
-    and not __fish_seen_subcommand_from report view locks memory openmp mpi analyse merge place structure whatif tables compare gate scale induce stat hot dump export import check explain help
+    and not __fish_seen_subcommand_from report view locks memory openmp mpi analyse merge ctl place structure whatif tables compare gate scale induce stat hot dump export import check explain help
 end
 
 function __heurt_complete_program
@@ -58,6 +58,7 @@ complete -c heurt -n __fish_is_first_arg -a place -d 'Show on which NUMA nodes m
 complete -c heurt -n __fish_is_first_arg -a openmp -d 'Show parallel regions of OpenMP'
 complete -c heurt -n __fish_is_first_arg -a mpi -d 'Show ranks of MPI and whom they wait for'
 complete -c heurt -n __fish_is_first_arg -a analyse -d 'Analyse many ranks of MPI once, under mpirun'
+complete -c heurt -n __fish_is_first_arg -a ctl -d 'Stop, start, mark or take a snapshot of a recording'
 complete -c heurt -n __fish_is_first_arg -a merge -d 'Make one trace of what ranks of MPI recorded'
 complete -c heurt -n __fish_is_first_arg -a structure -d 'Show the shape of the program: its loops and their times'
 complete -c heurt -n __fish_is_first_arg -a whatif -d 'Predict the wall time with something changed'
@@ -75,7 +76,7 @@ complete -c heurt -n __fish_is_first_arg -a check -d 'Tell what this machine and
 complete -c heurt -n __fish_is_first_arg -a explain -d 'Explain a word of the screens'
 complete -c heurt -n __fish_is_first_arg -l version -d 'Show the version'
 complete -c heurt -n __heurt_in_options -l help -d 'Show a short description'
-complete -c heurt -n 'not __fish_seen_subcommand_from report view locks memory openmp mpi analyse merge place structure whatif tables compare gate induce dump export import explain help' -a '(__heurt_complete_program)'
+complete -c heurt -n 'not __fish_seen_subcommand_from report view locks memory openmp mpi analyse merge ctl place structure whatif tables compare gate induce dump export import explain help' -a '(__heurt_complete_program)'
 
 complete -c heurt -n __heurt_records -s o -l output -r -a '(__fish_complete_directories)' -d 'Trace to write'
 complete -c heurt -n __heurt_records -s f -l function -x -d 'Record the functions that match'
@@ -101,6 +102,12 @@ complete -c heurt -n __heurt_records -l no-kernel -d 'No switches and page fault
 complete -c heurt -n __heurt_records -l instructions -d 'Count the instructions of each call'
 complete -c heurt -n __heurt_records -l overhead -x -a '1% 5% 10% none' -d 'What recording may cost each thread'
 complete -c heurt -n __heurt_records -s p -l pid -x -a '(__fish_complete_pids)' -d 'Record a process that runs already'
+complete -c heurt -n __heurt_records -l ring -x -a '16M 64M 256M' -d 'Keep the last events alone'
+complete -c heurt -n __heurt_records -l trigger -x -a 'SIGUSR1 SIGUSR2 exit crash' -d 'With --ring: keep them then'
+complete -c heurt -n __heurt_records -l segment -x -a '10s 60s' -d 'A window of each so much time'
+complete -c heurt -n __heurt_records -l keep -x -a '10 100' -d 'Of windows the last so many'
+complete -c heurt -n __heurt_records -l paused -d 'Begin stopped'
+complete -c heurt -n __heurt_records -l start-stop -x -a 'SIGUSR1 SIGUSR2' -d 'Stops the recording, and starts it again'
 complete -c heurt -n __heurt_records -l duration -x -a '1s 10s 60s' -d 'With -p: for so long'
 complete -c heurt -n __heurt_records -l after -x -a '1s 10s 60s' -d 'With -p: begin so much later'
 complete -c heurt -n __heurt_records -l repeat -x -a '5 10' -d 'Record so many runs, for heurt compare'
@@ -158,6 +165,9 @@ complete -c heurt -n "$in_view" -s i -l input -x -a '(__fish_complete_directorie
 
 set -l in_analyse '__fish_seen_subcommand_from analyse'
 complete -c heurt -n "$in_analyse" -s i -l input -x -a '(__fish_complete_directories)' -d 'Trace to read'
+set -l in_ctl '__fish_seen_subcommand_from ctl'
+complete -c heurt -n "$in_ctl" -l last -x -a '10s 60s' -d 'Of a snapshot: so much before now'
+complete -c heurt -n "$in_ctl" -x -a '(__fish_complete_directories) start stop snapshot mark'
 set -l in_merge '__fish_seen_subcommand_from merge'
 complete -c heurt -n "$in_merge" -s o -l output -x -a '(__fish_complete_directories)' -d 'The trace'
 complete -c heurt -n "$in_merge" -l no-pack -d 'Leave the trace as long as it was written'

@@ -53,6 +53,13 @@ static void give_gap(struct event_taker *taker, const struct shown_thread *threa
         self->exporter->gap(&self->export, thread, gap);
 }
 
+static void give_mark(struct event_taker *taker, const struct trace_mark *mark)
+{
+    struct exported *self = (struct exported *)taker;
+    if (self->exporter->mark)
+        self->exporter->mark(&self->export, mark);
+}
+
 static void call(void (*method)(struct export *export), struct export *export)
 {
     if (method)
@@ -63,7 +70,7 @@ static void call(void (*method)(struct export *export), struct export *export)
 static int export_all(const struct request *request, struct shown_trace *shown, FILE *out)
 {
     struct exported self = {
-        .taker = {.event = give_event, .gap = give_gap, .out = out},
+        .taker = {.event = give_event, .gap = give_gap, .mark = give_mark, .out = out},
         .export = {.shown = shown, .out = out},
         .exporter = request->exporter,
     };
@@ -115,6 +122,18 @@ static void say_kept(const struct stand_out *found)
         say("%" PRIu64 " more outliers, which lost the least, are not kept", found->left_out);
 }
 
+/* A window's chunks have more than what it is of. */
+static void choose_window(struct event_filter *selection, const struct trace *trace)
+{
+    const struct heurt_session *session = trace__session(trace);
+    if (!session->behind_tick)
+        return;
+    uint64_t from_ns = trace__since_start_ns(trace, session->from_tick);
+    uint64_t to_ns = trace__since_start_ns(trace, session->behind_tick - 1);
+    selection->from_ns = selection->from_ns > from_ns ? selection->from_ns : from_ns;
+    selection->to_ns = selection->to_ns < to_ns ? selection->to_ns : to_ns;
+}
+
 static int export_trace(struct request *request, const struct trace *trace)
 {
     struct stand_out *found = NULL;
@@ -129,6 +148,7 @@ static int export_trace(struct request *request, const struct trace *trace)
     struct symbols *symbols = symbols__load_any(request->directory);
     struct shown_trace shown = shown_trace__new(trace, symbols);
     say_if_aggregated(trace);
+    choose_window(&request->selection, trace);
     request->selection.kept = found ? found->kept : NULL;
     int status = write_events(request, &shown);
     if (found && status == 0)

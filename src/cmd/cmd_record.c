@@ -15,6 +15,7 @@
 #include "cmd/record_options.h"
 #include "cmd/repeat.h"
 #include "cmd/report.h"
+#include "cmd/serving.h"
 #include "cmd/values.h"
 #include "cmd/watch.h"
 #include "format/rank_parts.h"
@@ -56,6 +57,25 @@
 #define STACK_BYTES_DEFAULT 4096
 #define PATIENCE_MS 2000
 
+/* What cannot go with windows. */
+static int check_windows(const struct command *self, const struct recording *recording)
+{
+    const char *option = recording->ring_bytes      ? "--ring"
+                         : recording->segment_ns    ? "--segment"
+                         : recording->is_paused     ? "--paused"
+                         : recording->toggle_signal ? "--start-stop"
+                                                    : NULL;
+    if (recording->triggers.count && !recording->ring_bytes)
+        return wrong_usage(self, "--trigger goes with --ring, which keeps what came before it");
+    if (recording->keep && !option)
+        return wrong_usage(self, "--keep goes with --ring, --segment, --paused and --start-stop");
+    if (option && (recording->aggregate || recording->repeat || recording->local))
+        return wrong_usage(self, "%s does not go with --aggregate, --repeat and --local", option);
+    if (option && ranks__of_environment().count > 1)
+        return wrong_usage(self, "%s: not of ranks of MPI", option);
+    return 0;
+}
+
 static int parse(const struct command *self, int argc, char **argv, struct recording *recording)
 {
     int status = options__read(self, argc, argv, recording);
@@ -69,6 +89,8 @@ static int parse(const struct command *self, int argc, char **argv, struct recor
         return wrong_usage(self,
                            "--repeat is for heurt record, which shows no report: heurt compare "
                            "tells of several runs");
+    if (!status)
+        status = check_windows(self, recording);
     if (!recording->max_size_bytes)
         recording->max_size_bytes = recording->aggregate ? MAX_SIZE_AGGREGATED : MAX_SIZE_DEFAULT;
     return status;
@@ -140,7 +162,8 @@ static int create_trace(struct recording *recording, struct trace_writer **write
                  (recording->instructions ? HEURT_SESSION_INSTRUCTIONS : 0) |
                  (recording->no_memory ? 0 : HEURT_SESSION_OBJECTS) |
                  (recording->raw_stacks ? HEURT_SESSION_RAW_STACKS : 0) |
-                 (recording->compares_clocks ? HEURT_SESSION_HOSTS : 0),
+                 (recording->compares_clocks ? HEURT_SESSION_HOSTS : 0) |
+                 (recording->ring_bytes ? HEURT_SESSION_RING : 0),
         .stack_every = recording->stack_bytes ? (uint32_t)recording->stack_every : 0,
         .stack_bytes = (uint32_t)recording->stack_bytes & ~7u,
         .overhead_permille = overhead_permille(recording),
@@ -151,6 +174,7 @@ static int create_trace(struct recording *recording, struct trace_writer **write
         .patience_ms = recording->patience_ms,
         .host = ranks__host(&offset),
         .hold_permille = recording->holds.permille,
+        .cells_unit = recording->ring_bytes / HEURT_UNIT_BYTES,
     };
     memcpy(settings.hold_sites, recording->holds.sites, sizeof settings.hold_sites);
     settings.start = session_clock__pair(settings.clock);
@@ -197,108 +221,6 @@ static bool can_count_instructions(const struct recording *recording)
         return true;
     say("%s", error.text);
     return false;
-}
-
-/* ---- while it runs --------------------------------------------------------------------------- */
-
-/* How often the trace's next part is prepared: often while it grows, rarely while it does not. */
-enum { PREPARE_LEAST_MS = 4, PREPARE_MOST_MS = 64 };
-
-/* What works beside the program while it runs. */
-struct attendants {
-    struct planner planner;
-    struct automatic *automatic; /* or NULL */
-    struct stop_log *stops;      /* NULL: nothing is ever stopped */
-    struct tracepoints *tracepoints;
-    struct pack_ahead *ahead; /* or NULL */
-    struct attach *attach;    /* NULL: the program was started here */
-};
-
-#define FOLLOW_NS 500000000u
-
-/* Libraries that an entered process has loaded since. */
-static void follow_modules(struct attach *attach, uint64_t *next_ns)
-{
-    uint64_t now_ns = clock__ns(CLOCK_MONOTONIC);
-    if (!attach || now_ns < *next_ns)
-        return;
-    if (*next_ns)
-        attach__follow(attach);
-    *next_ns = now_ns + FOLLOW_NS;
-}
-
-/* end_fd: readable when the program has ended; -1: the background tells. */
-static void serve(int end_fd, struct background *background, struct attendants *attendants,
-                  struct trace_writer *writer, struct watch *watch)
-{
-    struct planner *planner = &attendants->planner;
-    struct automatic *automatic = attendants->automatic;
-    struct pollfd set[3] = {{.fd = end_fd, .events = POLLIN},
-                            {.fd = planner->fd, .events = POLLIN},
-                            {.fd = tracepoints__fd(attendants->tracepoints), .events = POLLIN}};
-    struct error error;
-    int wait_ms = PREPARE_LEAST_MS;
-    uint64_t follow_ns = 0;
-    while (!(set[0].revents & (POLLIN | POLLHUP | POLLERR)) &&
-           !(background && background__is_over(background))) {
-        int look_ms = automatic ? automatic__look(automatic) : wait_ms;
-        if (poll(set, 3, look_ms < wait_ms ? look_ms : wait_ms) < 0 && errno != EINTR)
-            break;
-        follow_modules(attendants->attach, &follow_ns);
-        tracepoints__look(attendants->tracepoints);
-        watch__look(watch, writer);
-        if (trace_writer__prepare(writer))
-            wait_ms = PREPARE_LEAST_MS;
-        else if (wait_ms < PREPARE_MOST_MS)
-            wait_ms *= 2;
-        /* Whoever waited in vain while we did not run, others may ask again. */
-        if (trace_writer__session(writer)->flags & HEURT_SESSION_SILENT)
-            __atomic_fetch_and(&trace_writer__session(writer)->flags, ~HEURT_SESSION_SILENT,
-                               __ATOMIC_SEQ_CST);
-        if (set[1].revents & POLLIN && planner__answer(planner, writer, &error) < 0)
-            say("%s", error.text);
-    }
-}
-
-struct answering {
-    struct planner *planner;
-    struct trace_writer *writer;
-};
-
-/* Processes ask while they begin. */
-static void answer_for(void *context, int ms)
-{
-    const struct answering *answering = context;
-    struct error error;
-    struct pollfd set = {.fd = answering->planner->fd, .events = POLLIN};
-    if (poll(&set, 1, ms) > 0 && planner__answer(answering->planner, answering->writer, &error) < 0)
-        say("%s", error.text);
-}
-
-/* Where processes of the program go on without it, they are recorded until they end, or whoever
- * records has enough. False: none do. */
-static bool follow(const struct recording *recording, const char *program,
-                   struct attendants *attendants, struct trace_writer *writer, struct watch *watch)
-{
-    struct background background;
-    struct answering answering = {&attendants->planner, writer};
-    char number[24];
-    /* A child that did not run yet has no number. */
-    bool is_alone =
-        __atomic_load_n(&trace_writer__session(writer)->next_process, __ATOMIC_RELAXED) <
-        part__first_serial(recording->ranks.rank) + 2;
-    if (!background__begin(program, recording->directory, is_alone, answer_for, &answering,
-                           &background))
-        return false;
-    progress__end(&watch->progress);
-    say("%s went into the background, %zu process%s on; Ctrl-C ends the recording",
-        recording->command[0], background.processes, background.processes == 1 ? " goes" : "es go");
-    serve(-1, &background, attendants, writer, watch);
-    background__end();
-    snprintf(number, sizeof number, "%zu", background.processes);
-    if (background.processes)
-        trace_writer__meta(writer, "went_on", number);
-    return true;
 }
 
 /* ---- afterwards ------------------------------------------------------------------------------ */
@@ -366,17 +288,44 @@ static bool is_packed(const struct recording *recording)
     return !recording->no_pack && !recording->aggregate;
 }
 
+/* While it is recorded; of windows that is done when they are made. */
+static bool is_packed_ahead(const struct recording *recording, const struct attendants *attendants)
+{
+    return is_packed(recording) && !attendants->windows->is_numbered && recording->ranks.count == 1;
+}
+
 /* Symbols first: they are what a trace cannot be read without on another machine. */
 static int complete(const struct recording *recording, const struct trace *trace,
                     struct attendants *attendants, struct error *error)
 {
-    if (tracepoints__complete(attendants->tracepoints, trace, recording->directory, error) < 0)
+    if (!recording->window_directory &&
+        tracepoints__complete(attendants->tracepoints, trace, recording->directory, error) < 0)
         say("%s", error->text);
     int code = trace_names__keep(trace, recording->directory, error);
     machine_file__keep(recording->directory);
     if (is_packed(recording))
         packing__run(recording->directory, attendants->ahead, recording->quiet);
     return code;
+}
+
+static int conclude(const struct recording *recording, bool expected, struct attendants *attendants,
+                    struct error *error);
+
+/* Where windows are what is left, the last one is what the recording came to. */
+static int conclude_all(struct recording *recording, bool expected, struct attendants *attendants,
+                        int wait_status, struct error *error)
+{
+    if (!attendants->windows->is_numbered)
+        return conclude(recording, expected, attendants, error);
+    int code = live_windows__conclude(attendants->windows, wait_status,
+                                      &recording->window_directory, error);
+    pack_ahead__free(attendants->ahead);
+    attendants->ahead = NULL;
+    recording->and_report &= recording->window_directory != NULL;
+    if (code < 0 || !recording->window_directory)
+        return code;
+    recording->directory = recording->window_directory;
+    return conclude(recording, expected, attendants, error);
 }
 
 /* A part of a trace is complete when it has its name; all else is done with the whole. */
@@ -469,15 +418,15 @@ static int run_command(const struct recording *recording, const struct binary *b
     if (code == 0 && (code = launch__go(&launch, &error)) < 0)
         status = launch__status_of_failure(code);
     if (code == 0) {
-        if (is_packed(recording) && recording->ranks.count == 1)
+        if (is_packed_ahead(recording, attendants))
             attendants->ahead = pack_ahead__start(recording->directory);
         struct watch watch = watch__start(recording->quiet, recording->max_size_bytes);
-        serve(launch.end_fd, NULL, attendants, writer, &watch);
+        attendants__serve(launch.end_fd, NULL, attendants, writer, &watch);
         code = launch__wait(&launch, wait_status, &error);
         status = code < 0 ? EXIT_HEURT : 0;
         usage__keep(&before, &launch.usage, writer);
         if (status == 0 && WIFEXITED(*wait_status) && WEXITSTATUS(*wait_status) == 0 &&
-            follow(recording, binary->path, attendants, writer, &watch))
+            attendants__follow(recording, binary->path, attendants, writer, &watch))
             usage__keep_of_background(&before, writer);
         progress__end(&watch.progress);
     }
@@ -506,7 +455,8 @@ static void listen_to_program(const struct recording *recording, struct planner 
 /* The result is an exit status of ours, or 0 and the command's end in *wait_status. */
 static int record(struct recording *recording, const struct binary *binary, int *wait_status)
 {
-    struct attendants attendants = {.planner = {.fd = -1}};
+    struct live_windows windows;
+    struct attendants attendants = {.planner = {.fd = -1}, .windows = &windows};
     struct planner *planner = &attendants.planner;
     struct trace_writer *writer = NULL;
     struct error error, why;
@@ -518,6 +468,10 @@ static int record(struct recording *recording, const struct binary *binary, int 
     int code = runtime__find(&library, &error);
     if (code == 0)
         code = create_trace(recording, &writer, &error);
+    if (code == 0 && (code = live_windows__begin(&windows, recording, writer, &error)) < 0) {
+        live_windows__free(&windows);
+        trace_writer__discard(writer);
+    }
     if (code < 0) {
         free(library);
         return failed(&error);
@@ -552,11 +506,13 @@ static int record(struct recording *recording, const struct binary *binary, int 
     automatic__free(attendants.automatic);
     stop_log__free(attendants.stops);
     tracepoints__stop(attendants.tracepoints, writer);
+    live_windows__end(&windows);
     free(library);
     code = trace_writer__finish(writer, *wait_status, session_clock__pair(clock), &error);
     if (code == 0 && !status)
-        code = conclude(recording, recordable, &attendants, &error);
+        code = conclude_all(recording, recordable, &attendants, *wait_status, &error);
     pack_ahead__free(attendants.ahead);
+    live_windows__free(&windows);
     tracepoints__free(attendants.tracepoints);
     if (status)
         return status;
@@ -575,20 +531,27 @@ static void serve_attached(const struct recording *recording, struct attached_ru
 {
     struct watch watch = watch__start(recording->quiet, recording->max_size_bytes);
     attendants->attach = &run->attach;
-    if (is_packed(recording))
+    if (is_packed_ahead(recording, attendants))
         attendants->ahead = pack_ahead__start(recording->directory);
-    serve(run->end_fd, NULL, attendants, writer, &watch);
+    attendants__serve(run->end_fd, NULL, attendants, writer, &watch);
     progress__end(&watch.progress);
 }
 
 static int record_attached(struct recording *recording, struct attached_run *run,
                            struct error *error)
 {
-    struct attendants attendants = {.planner = {.fd = -1}};
+    struct live_windows windows;
+    struct attendants attendants = {.planner = {.fd = -1}, .windows = &windows};
     struct trace_writer *writer = NULL;
     int code = create_trace(recording, &writer, error);
     if (code < 0)
         return code;
+    code = live_windows__begin(&windows, recording, writer, error);
+    if (code < 0) {
+        live_windows__free(&windows);
+        trace_writer__discard(writer);
+        return code;
+    }
     char *program = attached_run__program(run->attach.pid);
     session__name_program(writer, program);
     free(program);
@@ -596,15 +559,18 @@ static int record_attached(struct recording *recording, struct attached_run *run
     enum heurt_clock clock = trace_writer__session(writer)->clock;
     code = attached_run__begin(recording, run, error);
     if (code < 0) {
+        live_windows__free(&windows);
         trace_writer__discard(writer);
         return code;
     }
     serve_attached(recording, run, &attendants, writer);
     attached_run__end(run, writer, recording->quiet);
+    live_windows__end(&windows);
     code = trace_writer__finish(writer, 0, session_clock__pair(clock), error);
     if (code == 0)
-        code = conclude(recording, true, &attendants, error);
+        code = conclude_all(recording, true, &attendants, 0, error);
     pack_ahead__free(attendants.ahead);
+    live_windows__free(&windows);
     return code;
 }
 
@@ -654,6 +620,8 @@ static void free_recording(struct recording *recording)
     free(request->cache);
     free(recording->other_directory);
     free(recording->local_directory);
+    free(recording->window_directory);
+    vec__free(&recording->triggers);
     if (recording->report)
         fclose(recording->report);
 }
@@ -761,6 +729,7 @@ static int run(const struct command *self, int argc, char **argv)
         .choose_after_ns = CHOICE_AFTER_NS,
         .patience_ms = PATIENCE_MS,
         .clock_offsets = VEC_OF(struct clock_offset),
+        .triggers = VEC_OF(const char *),
     };
     int status = parse(self, argc, argv, &recording);
     if (status == 0)

@@ -37,7 +37,7 @@ extern const struct command command_record, command_report, command_hot, command
     command_analyse, command_check, command_explain, command_locks, command_memory, command_openmp,
     command_mpi, command_place, command_structure, command_whatif, command_export, command_tables,
     command_view, command_compare, command_gate, command_scale, command_induce, command_stat,
-    command_import, command_merge;
+    command_import, command_merge, command_ctl;
 
 /* The directory that -i and -o mean when they are not given. */
 #define DEFAULT_TRACE "heurt.data"

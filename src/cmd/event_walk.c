@@ -136,15 +136,31 @@ static int failure_of(FILE *out)
     return !ferror(out) ? 0 : errno ? errno : EIO;
 }
 
+/* The marks from *next on that are before tick. */
+static void tell_marks(const struct trace *trace, const struct event_filter *selection,
+                       uint64_t tick, struct event_taker *taker, size_t *next)
+{
+    const struct vec *marks = trace__marks(trace);
+    for (; *next < marks->count; ++*next) {
+        const struct trace_mark *mark = VEC_AT(marks, struct trace_mark, *next);
+        uint64_t ns = trace__since_start_ns(trace, mark->tick);
+        if (mark->tick > tick)
+            return;
+        if (taker->mark && ns >= selection->from_ns && ns <= selection->to_ns)
+            taker->mark(taker, mark);
+    }
+}
+
 static int tell_all(struct shown_trace *shown, const struct event_filter *selection,
                     struct walked_thread *threads, struct event_taker *taker)
 {
     struct trace_merge *merge = trace_merge__start(shown->trace);
     struct vec names = wanted_names(selection);
     struct event event;
-    size_t thread;
+    size_t thread, marks = 0;
     int failed = 0;
     while (!failed && trace_merge__next(merge, &event, &thread)) {
+        tell_marks(shown->trace, selection, event.tick, taker, &marks);
         struct walked_thread *walked = &threads[thread];
         struct shown_event what = shown_trace__next(shown, thread, &event);
         bool is_kept = kept_walk__keeps(&walked->kept);
@@ -157,6 +173,7 @@ static int tell_all(struct shown_trace *shown, const struct event_filter *select
             kept_gap__add(&walked->gap, event.tick);
         failed = failure_of(taker->out);
     }
+    tell_marks(shown->trace, selection, UINT64_MAX, taker, &marks);
     trace_merge__free(merge);
     check_names(&names);
     return failed;

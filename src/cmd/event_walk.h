@@ -30,6 +30,8 @@ struct event_taker {
     /* Of that thread; told before what comes behind it. NULL where choice->kept is. */
     void (*gap)(struct event_taker *taker, const struct shown_thread *thread,
                 const struct kept_gap *gap);
+    /* What somebody said (heurt ctl mark), among the events by time. NULL: that is left out. */
+    void (*mark)(struct event_taker *taker, const struct trace_mark *mark);
     FILE *out; /* where it writes: the walk ends when that fails */
 };
 

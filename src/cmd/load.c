@@ -93,6 +93,21 @@ static int cut_where_full(struct loaded *loaded)
     return is_inside ? cut_to(loaded, bounds) : 0;
 }
 
+/* A window has more than what it is of: its chunks as they were. */
+static int cut_to_window(struct loaded *loaded)
+{
+    const struct heurt_session *session = trace__session(loaded->trace);
+    uint64_t from_ns, to_ns;
+    trace__bounds_ns(loaded->trace, &from_ns, &to_ns);
+    struct part_bounds bounds = {session->from_tick, session->behind_tick - 1},
+                       all = {trace__tick(loaded->trace, from_ns),
+                              trace__tick(loaded->trace, to_ns)};
+    bounds.to_tick = bounds.to_tick < all.to_tick ? bounds.to_tick : all.to_tick;
+    bool cuts = session->behind_tick && bounds.from_tick > all.from_tick &&
+                bounds.from_tick < bounds.to_tick;
+    return cuts ? cut_to(loaded, bounds) : 0;
+}
+
 int loaded__open(const char *directory, struct loaded *loaded)
 {
     struct error error;
@@ -112,7 +127,8 @@ int loaded__open(const char *directory, struct loaded *loaded)
                                      .symbols = loaded->symbols,
                                      .directory = directory,
                                      .trace_bytes = trace_bytes(directory)};
-    return cut_where_full(loaded);
+    int code = cut_where_full(loaded);
+    return code ? code : cut_to_window(loaded);
 }
 
 /* False after a sentence: nothing of the run is there. */

@@ -15,7 +15,7 @@ static const struct command *const commands[] = {
     &command_openmp, &command_mpi,     &command_place,   &command_structure, &command_whatif,
     &command_tables, &command_compare, &command_gate,    &command_scale,     &command_induce,
     &command_stat,   &command_hot,     &command_dump,    &command_export,    &command_import,
-    &command_check,  &command_explain, &command_analyse, &command_merge,
+    &command_check,  &command_explain, &command_analyse, &command_merge,     &command_ctl,
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 

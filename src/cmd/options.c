@@ -6,11 +6,13 @@
 #include "base/vec.h"
 #include "cmd/config.h"
 #include "cmd/values.h"
+#include "format/directory.h"
 
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HELP_COLUMN 30  /* where the words about an option begin */
 #define LONG_CODE 0x100 /* getopt's code of the first row's long option */
@@ -232,11 +234,35 @@ static int read_configured(void *reading, int count, char **words)
     return status ? status : options__end(own->command, count, words);
 }
 
+/* Of a trace that has windows alone the last one is meant. */
+static void find_window(const struct command *command, void *request)
+{
+    static char *window; /* lives as long as the request: until the process ends */
+    const struct option_row *row = command->rows;
+    while (row->kind != OPTION_END &&
+           !(row->kind == OPTION_TEXT && strcmp(row->name, "input") == 0))
+        row++;
+    if (row->kind == OPTION_END)
+        return;
+    const char **directory = (const char **)((char *)request + row->at);
+    char *events = *directory ? memory__format("%s/" HEURT_EVENTS_FILE, *directory) : NULL;
+    bool is_there = !events || access(events, F_OK) == 0;
+    unsigned last = is_there ? 0 : trace_directory__last_window(*directory);
+    free(events);
+    if (!last)
+        return;
+    free(window);
+    *directory = window = trace_directory__window(*directory, last);
+}
+
 int options__read(const struct command *command, int argc, char **argv, void *request)
 {
     struct option_reading reading = {command, request};
     int status = config__each(command->name, read_configured, &reading);
-    return status ? status : read_words(command, argc, argv, request);
+    status = status ? status : read_words(command, argc, argv, request);
+    if (!status)
+        find_window(command, request);
+    return status;
 }
 
 int options__end(const struct command *command, int argc, char **argv)

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "cmd/command.h"
+#include "cmd/triggers.h"
 #include "cmd/values.h"
 #include "recorder/function_list.h"
 
@@ -14,6 +15,8 @@
 #define REPEAT_MOST 1000
 #define OFFSET_MOST_MS 10000
 #define OFFSET_MOST_PPM 1000
+#define RING_LEAST (4u << 20)
+#define KEEP_MOST 1000000
 
 static void push_text(struct vec *texts, const char *text)
 {
@@ -115,6 +118,17 @@ static bool read_offsets(const char *text, void *member)
             return true;
     }
     return false;
+}
+
+static bool read_signal(const char *text, void *number)
+{
+    *(int *)number = signal__parse(text);
+    return *(int *)number;
+}
+
+static bool read_ring(const char *text, void *bytes)
+{
+    return size__parse(text, bytes) && *(uint64_t *)bytes >= RING_LEAST;
 }
 
 static int take_function(const struct command *self, const char *text, void *recording)
@@ -242,6 +256,34 @@ const struct option_row record_options[] = {
      .help = "the trace's bound, such as 500M (4G); what is lost is counted",
      .expected = "a size such as 500M or 4G",
      VALUE(struct recording, max_size_bytes, size__parse)},
+    {.name = "ring",
+     .value = "SIZE",
+     .help = "keep the last events alone, in so much room, as window DIR/1 at the end",
+     .expected = "a size of 4M or more",
+     VALUE(struct recording, ring_bytes, read_ring)},
+    {.name = "trigger",
+     .value = "WHEN",
+     .help = "with --ring: keep them then: SIGUSR1, SIGUSR2, exit, crash,\n"
+             "'lock wait > 10ms', 'class(FUNCTION).duration > 50ms'; repeatable",
+     TEXTS(struct recording, triggers)},
+    {.name = "segment",
+     .value = "TIME",
+     .help = "a window (DIR/1, DIR/2 …) of each so much time",
+     .expected = "a time such as 10s, 500ms or 2m",
+     VALUE(struct recording, segment_ns, read_time)},
+    {.name = "keep",
+     .value = "N",
+     .help = "of windows the last so many (all)",
+     .expected = "a number of windows",
+     NUMBER(struct recording, keep, 1, KEEP_MOST)},
+    {.name = "paused",
+     .help = "begin stopped: heurt ctl DIR start, or a signal, starts it",
+     FLAG(struct recording, is_paused)},
+    {.name = "start-stop",
+     .value = "SIGNAL",
+     .help = "SIGUSR1 or SIGUSR2 to heurt stops the recording, and starts it again",
+     .expected = "SIGUSR1, SIGUSR2 or SIGWINCH",
+     VALUE(struct recording, toggle_signal, read_signal)},
     {.name = "aggregate",
      .help = "keep no events: counts, sums and histograms of each class and thread,\n"
              "in memory that does not grow with time (--max-size: 512M)",

@@ -52,6 +52,13 @@ struct recording {
     uint64_t pid;                /* of a process that runs already; 0: a command is run */
     uint64_t duration_ns;        /* for which that is recorded; 0: until it ends, or Ctrl-C */
     uint64_t after_ns;           /* when that begins */
+    uint64_t ring_bytes;         /* the last events alone, in so much; 0: all */
+    struct vec triggers;         /* const char *: of it */
+    uint64_t segment_ns;         /* a window each; 0: none */
+    uint64_t keep;               /* so many windows, the last ones; 0: all */
+    bool is_paused;              /* it begins stopped */
+    int toggle_signal;           /* stops and starts it; 0: none */
+    char *window_directory;      /* owned: the last window; NULL: there is none */
     struct longer_holds holds;   /* locks that are held longer on purpose; none: permille 0 */
     uint64_t cpus; /* that the program may use: the first so many; 0: all that heurt may */
 };

@@ -272,15 +272,35 @@ static bool read_clock(struct reading *reading, struct definition_body body)
     return true;
 }
 
+static bool read_mark(struct reading *reading, struct definition_body body)
+{
+    struct heurt_mark what;
+    if (!take(&body, &what, sizeof what))
+        return false;
+    struct trace_mark mark = {what.tick, take_text(&body)};
+    if (mark.text)
+        vec__push(&reading->trace->marks, &mark);
+    return mark.text;
+}
+
 static bool (*const readers[])(struct reading *, struct definition_body) = {
-    [HEURT_DEFINITION_META] = read_meta,         [HEURT_DEFINITION_PROCESS] = read_process,
-    [HEURT_DEFINITION_MODULE] = read_module,     [HEURT_DEFINITION_MODULE_GONE] = read_module_gone,
-    [HEURT_DEFINITION_FUNCTION] = read_function, [HEURT_DEFINITION_REFUSAL] = read_refusal,
-    [HEURT_DEFINITION_NOTE] = read_note,         [HEURT_DEFINITION_THREAD_NAME] = read_thread_name,
-    [HEURT_DEFINITION_LIVE] = read_live,         [HEURT_DEFINITION_OBJECT] = read_object,
-    [HEURT_DEFINITION_SAMPLES] = read_samples,   [HEURT_DEFINITION_COSTS] = read_costs,
-    [HEURT_DEFINITION_PLACED] = read_placed,     [HEURT_DEFINITION_PAGES] = read_pages,
-    [HEURT_DEFINITION_ANSWERS] = read_answers,   [HEURT_DEFINITION_CLOCK] = read_clock,
+    [HEURT_DEFINITION_META] = read_meta,
+    [HEURT_DEFINITION_PROCESS] = read_process,
+    [HEURT_DEFINITION_MODULE] = read_module,
+    [HEURT_DEFINITION_MODULE_GONE] = read_module_gone,
+    [HEURT_DEFINITION_FUNCTION] = read_function,
+    [HEURT_DEFINITION_REFUSAL] = read_refusal,
+    [HEURT_DEFINITION_MARK] = read_mark,
+    [HEURT_DEFINITION_NOTE] = read_note,
+    [HEURT_DEFINITION_THREAD_NAME] = read_thread_name,
+    [HEURT_DEFINITION_LIVE] = read_live,
+    [HEURT_DEFINITION_OBJECT] = read_object,
+    [HEURT_DEFINITION_SAMPLES] = read_samples,
+    [HEURT_DEFINITION_COSTS] = read_costs,
+    [HEURT_DEFINITION_PLACED] = read_placed,
+    [HEURT_DEFINITION_PAGES] = read_pages,
+    [HEURT_DEFINITION_ANSWERS] = read_answers,
+    [HEURT_DEFINITION_CLOCK] = read_clock,
     [HEURT_DEFINITION_SHARED] = read_shared,
 };
 
@@ -367,6 +387,12 @@ static void sort_samples(struct trace *trace)
             qsort(trace->samples.items, trace->samples.count, sizeof *samples, by_sampling_time);
             return;
         }
+}
+
+static int by_mark_time(const void *a, const void *b)
+{
+    const struct trace_mark *x = a, *y = b;
+    return ORDER(x->tick, y->tick) ?: ORDER(x->text, y->text);
 }
 
 static int by_placing_time(const void *a, const void *b)
@@ -553,6 +579,7 @@ void trace__read_definitions(struct trace *trace, const struct vec *chunks)
     sort_modules(&reading);
     sort_samples(trace);
     vec__sort(&trace->placed, by_placing_time);
+    vec__sort(&trace->marks, by_mark_time);
     vec__sort(&trace->answers, by_answer_time);
     vec__sort(&trace->pages, by_page_time);
     size_t inherited = 0;

@@ -77,11 +77,19 @@ static bool is_trace_file(const char *name)
 {
     return strcmp(name, HEURT_EVENTS_FILE) == 0 || strcmp(name, TRACE_NEW_EVENTS_FILE) == 0 ||
            strcmp(name, HEURT_SESSION_FILE) == 0 || strcmp(name, HEURT_SOCKET_FILE) == 0 ||
-           strcmp(name, HEURT_MACHINE_FILE) == 0 || strcmp(name, HEURT_RANKS_FILE) == 0 ||
-           strcmp(name, HEURT_RANKS_FILE ".new") == 0 || strcmp(name, HEURT_RULES_FILE) == 0 ||
-           strcmp(name, HEURT_RULES_FILE ".new") == 0 || strcmp(name, HEURT_SCREENS_FILE) == 0 ||
-           strcmp(name, HEURT_SCREENS_FILE ".new") == 0 ||
+           strcmp(name, HEURT_CONTROL_FILE) == 0 || strcmp(name, HEURT_MACHINE_FILE) == 0 ||
+           strcmp(name, HEURT_RANKS_FILE) == 0 || strcmp(name, HEURT_RANKS_FILE ".new") == 0 ||
+           strcmp(name, HEURT_RULES_FILE) == 0 || strcmp(name, HEURT_RULES_FILE ".new") == 0 ||
+           strcmp(name, HEURT_SCREENS_FILE) == 0 || strcmp(name, HEURT_SCREENS_FILE ".new") == 0 ||
            strncmp(name, HEURT_SYMBOLS_FILE, strlen(HEURT_SYMBOLS_FILE)) == 0;
+}
+
+/* The number of a window of the run, which is a trace in the trace; 0: the name is of none. */
+static unsigned window_number(const char *name)
+{
+    size_t length = strspn(name, "0123456789");
+    bool is_number = length && length < 10 && !name[length] && *name != '0';
+    return is_number ? (unsigned)strtoul(name, NULL, 10) : 0;
 }
 
 /* An events file with our magic; an empty one, too, is what a recorder that was killed at its
@@ -106,17 +114,44 @@ static enum directory_standing inspect_events(int directory)
     return standing;
 }
 
+static DIR *open_window(DIR *stream, const char *name)
+{
+    int fd = openat(dirfd(stream), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *window = fd < 0 ? NULL : fdopendir(fd);
+    if (fd >= 0 && !window)
+        close(fd);
+    return window;
+}
+
+/* Whether it has the files of a trace and nothing else. */
+static bool is_window(DIR *stream, const char *name)
+{
+    DIR *window = window_number(name) ? open_window(stream, name) : NULL;
+    bool is_one = window;
+    for (struct dirent *entry; is_one && (entry = readdir(window));)
+        is_one = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+                 is_trace_file(entry->d_name);
+    if (window)
+        closedir(window);
+    return is_one;
+}
+
 static enum directory_standing inspect_entries(DIR *stream)
 {
-    bool empty = true;
+    bool has_files = false, has_windows = false, has_events = false;
     for (struct dirent *entry; (entry = readdir(stream));) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        if (!is_trace_file(entry->d_name))
+        bool is_file = is_trace_file(entry->d_name);
+        if (!is_file && !is_window(stream, entry->d_name))
             return STANDING_FOREIGN;
-        empty = false;
+        has_events |= strcmp(entry->d_name, HEURT_EVENTS_FILE) == 0;
+        has_files |= is_file;
+        has_windows |= !is_file;
     }
-    return empty ? STANDING_EMPTY : inspect_events(dirfd(stream));
+    if (!has_events && has_windows)
+        return STANDING_TRACE;
+    return has_files ? inspect_events(dirfd(stream)) : STANDING_EMPTY;
 }
 
 static int inspect(const char *path, enum directory_standing *standing)
@@ -140,15 +175,34 @@ static int inspect(const char *path, enum directory_standing *standing)
     return *standing == STANDING_FOREIGN && (errno == EMFILE || errno == ENFILE) ? -errno : 0;
 }
 
+static void remove_files(DIR *stream)
+{
+    for (struct dirent *entry; (entry = readdir(stream));)
+        if (is_trace_file(entry->d_name))
+            unlinkat(dirfd(stream), entry->d_name, 0);
+}
+
+static void remove_window(DIR *stream, const char *name)
+{
+    DIR *window = open_window(stream, name);
+    if (window)
+        remove_files(window);
+    if (window)
+        closedir(window);
+    unlinkat(dirfd(stream), name, AT_REMOVEDIR);
+}
+
 /* Removes the files of a trace and the directory; a directory that holds anything else stays. */
 static int remove_trace(const char *path)
 {
     DIR *stream = opendir(path);
     if (!stream)
         return -errno;
+    remove_files(stream);
+    rewinddir(stream);
     for (struct dirent *entry; (entry = readdir(stream));)
-        if (is_trace_file(entry->d_name))
-            unlinkat(dirfd(stream), entry->d_name, 0);
+        if (window_number(entry->d_name))
+            remove_window(stream, entry->d_name);
     closedir(stream);
     return rmdir(path) == 0 || (errno == ENOTDIR && unlink(path) == 0) ? 0 : -errno;
 }
@@ -267,4 +321,41 @@ bool trace_directory__holds(const char *directory, const char *path)
         free(name);
     }
     return holds;
+}
+
+/* ---- windows ----------------------------------------------------------------------------------
+ */
+
+char *trace_directory__window(const char *directory, unsigned number)
+{
+    return memory__format("%s/%u", directory, number);
+}
+
+unsigned trace_directory__last_window(const char *directory)
+{
+    DIR *stream = opendir(directory);
+    unsigned last = 0;
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
+        unsigned number = window_number(entry->d_name);
+        last = number > last ? number : last;
+    }
+    if (stream)
+        closedir(stream);
+    return last;
+}
+
+void trace_directory__remove_window(const char *directory, unsigned number)
+{
+    char *path = trace_directory__window(directory, number);
+    remove_trace(path);
+    free(path);
+}
+
+void trace_directory__keep_windows(const char *directory)
+{
+    DIR *stream = opendir(directory);
+    if (!stream)
+        return;
+    remove_files(stream);
+    closedir(stream);
 }

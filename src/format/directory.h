@@ -25,6 +25,13 @@ void trace_directory__unmake(const char *path, bool moved);
 /* Whether path leads to a file of the trace, under whatever name. */
 bool trace_directory__holds(const char *directory, const char *path);
 
+/* Windows are traces of parts of a run in the directory of its trace, numbered from 1. free() the
+ * path. The last one's number is 0 where there is none; keep_windows removes the trace itself. */
+char *trace_directory__window(const char *directory, unsigned number);
+unsigned trace_directory__last_window(const char *directory);
+void trace_directory__remove_window(const char *directory, unsigned number);
+void trace_directory__keep_windows(const char *directory);
+
 /* Fills error with a sentence about code (a positive errno) that came up while the trace at path
  * was made; returns -code. */
 int trace_directory__failed(struct error *error, int code, const char *path);

@@ -8,6 +8,8 @@
  *     heurt.data/session     while it is recorded: the session header as the recorder wrote it, for
  *                            processes, which believe nothing that another one can write
  *     heurt.data/socket      while it is recorded: where the recorder answers (plan_layout.h)
+ *     heurt.data/control     likewise, what heurt ctl asks
+ *     heurt.data/1, 2, …     windows: traces of parts of the run, made while it goes on
  *
  * The events file is cut into units of HEURT_UNIT_BYTES.  Unit 0 holds the session header.  A
  * chunk is one or more units that one writer has claimed by an atomic addition to next_unit:
@@ -45,6 +47,7 @@
 #define HEURT_MACHINE_FILE "machine.xml"
 #define HEURT_SESSION_FILE "session"
 #define HEURT_SOCKET_FILE "socket"
+#define HEURT_CONTROL_FILE "control"
 
 /* The environment variable that tells the runtime where the trace is (an absolute directory). */
 #define HEURT_ENVIRONMENT "HEURT_TRACE"
@@ -88,6 +91,9 @@ enum heurt_session_flag {
     HEURT_SESSION_HOSTS = 1u << 14,   /* ranks of MPI compare their hosts' clocks: CLOCK */
     HEURT_SESSION_TIMERS = 1u << 13,  /* the kernel refuses samples: threads have timers that
                                          interrupt them, and write SAMPLES chunks */
+    HEURT_SESSION_PAUSED = 1u << 15,  /* (atomic) nothing is recorded until it is taken away */
+    HEURT_SESSION_RING = 1u << 16,    /* events go into cells, which are used again: struct
+                                         heurt_cells */
 };
 
 #define HEURT_TOO_FREQUENT_SLOTS 64
@@ -142,6 +148,10 @@ struct heurt_session {
     /* Locks taken at these return addresses (0: no more) are held so many thousandths longer. */
     uint32_t hold_permille, hold_spare;
     uint64_t hold_sites[HEURT_HOLD_SITES];
+    /* Of a window: only what lies between these is meant; chunks may begin before. 0: it is none.
+     */
+    uint64_t from_tick, behind_tick;
+    uint64_t cells_unit; /* with RING: where the chunk of the cells is */
 };
 
 enum heurt_chunk_kind {
@@ -155,6 +165,7 @@ enum heurt_chunk_kind {
     HEURT_CHUNK_SAMPLES =
         6,                  /* while it is recorded, a ring of a process: struct heurt_timed_ring */
     HEURT_CHUNK_COUNTS = 7, /* accesses that a thread counted (access_layout.h); never packed */
+    HEURT_CHUNK_CELLS = 9,  /* while it is recorded: struct heurt_cells */
     HEURT_CHUNK_PACKED = 1u << 8, /* added to the kind of a chunk that holds blocks of it */
 };
 
@@ -173,7 +184,19 @@ struct heurt_chunk {
     struct heurt_clock_pair start; /* when the chunk was claimed: every event in it is later,
                                       or earlier by less than one 2^47 ticks */
     uint64_t events_lost;          /* by this thread while this was its chunk */
-    uint64_t reserved[8];
+    uint64_t reserved[8];          /* the first one of events: HEURT_CHUNK_BEHIND_PAUSE, or 0 */
+};
+#define HEURT_CHUNK_BEHIND_PAUSE                                    \
+    1u /* the thread was not recorded between the one before and it \
+        */
+
+/* A ring's events are in chunks of HEURT_CELL_UNITS. The recorder takes the oldest ones away from
+ * threads that have gone on, clears them, and puts their units here; a thread that needs a chunk
+ * takes one. */
+#define HEURT_CELL_UNITS 8u
+#define HEURT_CELLS_MAX ((HEURT_UNIT_BYTES - 128u) / 8u)
+struct heurt_cells {
+    uint64_t units[HEURT_CELLS_MAX]; /* (atomic) 0: none */
 };
 
 /* ---- the kernel's records, as the recorder keeps them ---------------------------------------- */
@@ -253,6 +276,12 @@ enum heurt_definition_type {
     HEURT_DEFINITION_ANSWERS = 22,    /* a row of struct heurt_answer */
     HEURT_DEFINITION_CLOCK = 24,      /* struct heurt_host_clock */
     HEURT_DEFINITION_SHARED = 26,     /* a row of struct heurt_shared_range */
+    HEURT_DEFINITION_MARK = 27,       /* struct heurt_mark, then its text \0 */
+};
+
+/* Somebody said so while it was recorded (heurt ctl mark). */
+struct heurt_mark {
+    uint64_t tick;
 };
 
 /* How the reason of a refusal begins when the function was recorded until then. */

@@ -104,7 +104,7 @@ static void keep_chunk(struct trace *trace, const struct heurt_chunk *chunk, str
         vec__push(&chunks->kernel, &chunk);
     else if (kind == HEURT_CHUNK_COUNTS)
         vec__push(&trace->counted, &chunk);
-    else if (kind != HEURT_CHUNK_FREE && kind != HEURT_CHUNK_SAMPLES)
+    else if (kind != HEURT_CHUNK_FREE && kind != HEURT_CHUNK_SAMPLES && kind != HEURT_CHUNK_CELLS)
         trace__mark_damaged(trace, chunk);
 }
 
@@ -439,6 +439,7 @@ static struct trace *new_trace(const void *bytes, size_t size)
     trace->answers = VEC_OF(struct heurt_answer);
     trace->shared = VEC_OF(struct heurt_shared_range);
     trace->pages = VEC_OF(struct heurt_page);
+    trace->marks = VEC_OF(struct trace_mark);
     trace->owned = VEC_OF(void *);
     return trace;
 }
@@ -611,6 +612,7 @@ void trace__close(struct trace *trace)
     vec__free(&trace->answers);
     vec__free(&trace->shared);
     vec__free(&trace->pages);
+    vec__free(&trace->marks);
     vec__free(&trace->owned);
     if (trace->damage)
         free(trace->damage->chunks);
@@ -674,6 +676,11 @@ bool trace__is_aggregated(const struct trace *trace)
 const struct vec *trace__samples(const struct trace *trace)
 {
     return &trace->samples;
+}
+
+const struct vec *trace__marks(const struct trace *trace)
+{
+    return &trace->marks;
 }
 
 const struct vec *trace__pages(const struct trace *trace)

@@ -232,6 +232,14 @@ uint64_t trace__since_start_ns(const struct trace *trace, uint64_t tick);
 uint64_t trace__ticks(const struct trace *trace, uint64_t ns);
 uint64_t trace__tick(const struct trace *trace, uint64_t since_start_ns);
 
+/* What somebody said while it was recorded (heurt ctl mark); the text is one line. */
+struct trace_mark {
+    uint64_t tick;
+    const char *text;
+};
+/* struct trace_mark, by time. */
+const struct vec *trace__marks(const struct trace *trace);
+
 /* ns from the first thread's start to the end of the command; to the last event when the recorder
  * was killed. What came before, the planning of patches above all, is not the program's time. */
 uint64_t trace__wall_ns(const struct trace *trace);

@@ -40,6 +40,7 @@ struct trace {
     struct vec answers;                  /* struct heurt_answer */
     struct vec pages;                    /* struct heurt_page */
     struct vec shared;                   /* struct heurt_shared_range */
+    struct vec marks;                    /* struct trace_mark */
     struct vec owned;                    /* void *: freed with the trace */
     const struct trace *whole;           /* that this is a part of, or NULL */
     uint64_t from_tick, behind_tick;     /* of a part: its first tick, and the first one behind it;

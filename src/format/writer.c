@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/vec.h"
 #include "format/directory.h"
+#include "format/recycling.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,10 +40,12 @@ struct trace_writer {
     struct heurt_session *session; /* == bytes; processes write it, too */
     struct heurt_session settings; /* as it was at first */
     struct map definition_chunks;  /* serial of the process image → index into open_chunks */
+    struct map passing_chunks;     /* likewise, of a ring: those that are used again */
     struct map event_chunks;       /* serial of the thread → likewise */
     struct map thread_ids;         /* serial of the thread → pid << 32 | tid */
     struct vec open_chunks;        /* struct open_chunk */
     struct open_chunk kernel;      /* what trace_writer__run writes to, and nobody else */
+    struct recycling *recycling;   /* of a ring's cells; NULL: it is none */
     uint64_t claimed_units;        /* next_unit when trace_writer__prepare was last called */
     uint64_t prepared_units;       /* units below it need no more preparing */
 };
@@ -160,19 +163,41 @@ static void fill_session(struct trace_writer *writer, const struct heurt_session
     memcpy(session->hold_sites, settings->hold_sites, sizeof session->hold_sites);
     memcpy(session->magic, HEURT_MAGIC, sizeof session->magic);
     writer->session = session;
-    writer->settings = *session;
+}
+
+/* The first cells are there before the program is. */
+static int make_cells(struct trace_writer *writer, const struct heurt_session *settings,
+                      struct error *error)
+{
+    if (!(settings->flags & HEURT_SESSION_RING))
+        return 0;
+    writer->recycling = recycling__new(writer->bytes, settings->cells_unit);
+    if (writer->session->next_unit > writer->session->limit_units)
+        return error__set(error, -EFBIG,
+                          "the trace %s has no room for that ring; give a smaller --ring, or raise "
+                          "--max-size or the limit on file sizes (ulimit -f)",
+                          writer->directory);
+    int code =
+        populate(writer, HEURT_UNIT_BYTES, (writer->session->next_unit - 1) * HEURT_UNIT_BYTES);
+    if (code < 0)
+        return trace_directory__failed(error, -code, writer->directory);
+    recycling__look(writer->recycling);
+    return 0;
 }
 
 /* Flags that the recorder sets while the program runs. */
 #define LATER_FLAGS                                                                              \
     (HEURT_SESSION_PLANS | HEURT_SESSION_LIVE | HEURT_SESSION_KERNEL_LOG | HEURT_SESSION_CALLS | \
      HEURT_SESSION_CLOSED | HEURT_SESSION_TIMERS)
+/* And those that are set for a while. */
+#define PASSING_FLAGS HEURT_SESSION_PAUSED
 
 /* Of the header, processes have a say in counters alone, whatever they wrote elsewhere. */
-static void restore_settings(struct trace_writer *writer)
+static struct heurt_session settings_and_counters(const struct trace_writer *writer)
 {
-    struct heurt_session *session = writer->session, own = writer->settings;
-    own.flags |= session->flags & LATER_FLAGS;
+    const struct heurt_session *session = writer->session;
+    struct heurt_session own = writer->settings;
+    own.flags = (own.flags & ~PASSING_FLAGS) | (session->flags & LATER_FLAGS);
     own.next_unit = session->next_unit;
     own.next_process = session->next_process;
     own.next_thread = session->next_thread;
@@ -184,7 +209,7 @@ static void restore_settings(struct trace_writer *writer)
     own.system_ns = session->system_ns;
     own.faults = session->faults;
     own.others_ns = session->others_ns;
-    *session = own;
+    return own;
 }
 
 /* What processes of the session need to know and shall believe is told in a file that none of them
@@ -218,7 +243,9 @@ static void free_writer(struct trace_writer *writer)
         munmap(writer->bytes, writer->size);
     if (writer->fd >= 0)
         close(writer->fd);
+    recycling__free(writer->recycling);
     map__free(&writer->definition_chunks);
+    map__free(&writer->passing_chunks);
     map__free(&writer->event_chunks);
     map__free(&writer->thread_ids);
     vec__free(&writer->open_chunks);
@@ -242,6 +269,10 @@ int trace_writer__create(const char *directory, const struct heurt_session *sett
     code = open_file(writer, settings->limit_units, error);
     if (code == 0) {
         fill_session(writer, settings);
+        code = make_cells(writer, settings, error);
+    }
+    if (code == 0) {
+        writer->settings = *writer->session;
         code = write_settings(writer, settings->argument_key, error);
     }
     if (code < 0) {
@@ -275,12 +306,22 @@ static int claim(struct trace_writer *writer, uint32_t units, struct heurt_chunk
     return 0;
 }
 
-/* Gives open a new chunk with that header (magic and sequence are filled in). */
+static int claim_cell(struct trace_writer *writer, struct heurt_chunk **chunk)
+{
+    uint64_t unit = recycling__take(writer->recycling);
+    *chunk = (struct heurt_chunk *)(writer->bytes + unit * HEURT_UNIT_BYTES);
+    return unit ? 0 : -ENOSPC;
+}
+
+/* Gives open a new chunk with that header (magic and sequence are filled in). is_passing: in a
+ * ring, where it has room in a cell, it is one that is used again. */
 static int start_chunk(struct trace_writer *writer, struct open_chunk *open,
-                       struct heurt_chunk header)
+                       struct heurt_chunk header, bool is_passing)
 {
     struct heurt_chunk *chunk;
-    int code = claim(writer, header.units, &chunk);
+    bool in_cell = is_passing && writer->recycling && header.units <= HEURT_CELL_UNITS;
+    header.units = in_cell ? HEURT_CELL_UNITS : header.units;
+    int code = in_cell ? claim_cell(writer, &chunk) : claim(writer, header.units, &chunk);
     if (code < 0)
         return code;
     header.magic = 0;
@@ -319,8 +360,15 @@ static struct heurt_clock_pair now_on_both_clocks(const struct heurt_session *se
     return (struct heurt_clock_pair){ns, ns};
 }
 
+/* What tells of an instant, and of nothing that comes later. */
+static bool is_passing(enum heurt_definition_type type)
+{
+    return type == HEURT_DEFINITION_SAMPLES || type == HEURT_DEFINITION_PLACED ||
+           type == HEURT_DEFINITION_PAGES || type == HEURT_DEFINITION_ANSWERS;
+}
+
 static int room_for_definition(struct trace_writer *writer, struct open_chunk *open,
-                               uint32_t process, uint64_t bytes)
+                               uint32_t process, uint64_t bytes, bool passes)
 {
     if (open->chunk && (uint64_t)(open->end - open->at) >= bytes)
         return 0;
@@ -334,7 +382,7 @@ static int room_for_definition(struct trace_writer *writer, struct open_chunk *o
         .tid = writer->session->recorder_pid,
         .start = now_on_both_clocks(writer->session),
     };
-    return start_chunk(writer, open, header);
+    return start_chunk(writer, open, header, passes);
 }
 
 int trace_writer__define(struct trace_writer *writer, uint32_t process,
@@ -343,8 +391,10 @@ int trace_writer__define(struct trace_writer *writer, uint32_t process,
     if (body_bytes > UINT32_MAX / 2)
         return -EMSGSIZE;
     uint32_t bytes = (uint32_t)(sizeof(struct heurt_definition) + body_bytes + 7) & ~7u;
-    struct open_chunk *open = open_chunk_of(writer, &writer->definition_chunks, process);
-    int code = room_for_definition(writer, open, process, bytes);
+    bool passes = writer->recycling && is_passing(type);
+    struct map *chunks = passes ? &writer->passing_chunks : &writer->definition_chunks;
+    struct open_chunk *open = open_chunk_of(writer, chunks, process);
+    int code = room_for_definition(writer, open, process, bytes, passes);
     if (code < 0)
         return code;
     struct heurt_definition *definition = (struct heurt_definition *)open->at;
@@ -394,7 +444,8 @@ static int room_for_run(struct trace_writer *writer, const struct heurt_run *run
     if (open->chunk && (uint64_t)(open->end - open->at) >= bytes)
         return 0;
     uint32_t units = open->chunk ? units_of(open) * 2 : 1;
-    units = units < KERNEL_UNITS_MAX ? units : KERNEL_UNITS_MAX;
+    uint32_t most = writer->recycling ? HEURT_CELL_UNITS : KERNEL_UNITS_MAX;
+    units = units < most ? units : most;
     while (sizeof(struct heurt_chunk) + bytes > (uint64_t)units * HEURT_UNIT_BYTES)
         units *= 2;
     struct heurt_chunk header = {
@@ -406,7 +457,7 @@ static int room_for_run(struct trace_writer *writer, const struct heurt_run *run
         .tid = writer->session->recorder_pid,
         .start = {run->tick, writer->session->clock == HEURT_CLOCK_MONOTONIC ? run->tick : 0},
     };
-    return start_chunk(writer, open, header);
+    return start_chunk(writer, open, header, true);
 }
 
 int trace_writer__run(struct trace_writer *writer, const struct heurt_run *run,
@@ -455,7 +506,7 @@ static int room_for_event(struct trace_writer *writer, struct open_chunk *open, 
         header.pid = (uint32_t)(ids >> 32);
         header.tid = (uint32_t)ids;
     }
-    return start_chunk(writer, open, header);
+    return start_chunk(writer, open, header, false);
 }
 
 void trace_writer__name_thread(struct trace_writer *writer, uint32_t thread, uint32_t pid,
@@ -497,8 +548,8 @@ bool trace_writer__prepare(struct trace_writer *writer)
     uint64_t next = __atomic_load_n(&writer->session->next_unit, __ATOMIC_RELAXED);
     uint64_t claimed = next - writer->claimed_units;
     writer->claimed_units = next;
-    if (claimed == 0 || writer->session->flags & HEURT_SESSION_AGGREGATE)
-        return false; /* what an aggregated run has claimed, it fills again and again */
+    if (claimed == 0 || writer->session->flags & HEURT_SESSION_AGGREGATE || writer->recycling)
+        return false; /* what an aggregated run or a ring has claimed is filled again and again */
     uint64_t ahead = 2 * claimed < PREPARED_UNITS_MAX ? 2 * claimed : PREPARED_UNITS_MAX;
     uint64_t from = writer->prepared_units > next ? writer->prepared_units : next;
     uint64_t to = next + ahead, limit = writer->size / HEURT_UNIT_BYTES;
@@ -510,6 +561,61 @@ bool trace_writer__prepare(struct trace_writer *writer)
     madvise(writer->bytes + from * HEURT_UNIT_BYTES, bytes, MADV_DONTNEED); /* the file has them */
     writer->prepared_units = code == 0 ? to : UINT64_MAX; /* no more room: leave the rest to them */
     return true;
+}
+
+bool trace_writer__recycle(struct trace_writer *writer)
+{
+    return writer->recycling && recycling__look(writer->recycling);
+}
+
+/* ---- parts of what is there so far ------------------------------------------------------------
+ */
+
+uint64_t trace_writer__whole_tick(const struct trace_writer *writer)
+{
+    return writer->recycling ? recycling__whole_tick(writer->recycling) : 0;
+}
+
+static struct heurt_session header_so_far(const struct trace_writer *writer)
+{
+    struct heurt_session header = settings_and_counters(writer);
+    header.next_unit = __atomic_load_n(&writer->session->next_unit, __ATOMIC_ACQUIRE);
+    return header;
+}
+
+int trace_writer__window_file(const struct trace_writer *writer, const struct trace_window *window,
+                              int fd)
+{
+    struct heurt_session header = header_so_far(writer);
+    return trace_window__write_file(writer->bytes, writer->size, &header, window, fd);
+}
+
+int trace_writer__window(const struct trace_writer *writer, const struct trace_window *window,
+                         const char *directory, struct error *error)
+{
+    struct heurt_session header = header_so_far(writer);
+    return trace_window__write(writer->bytes, writer->size, &header, window, directory, error);
+}
+
+void trace_writer__pause(struct trace_writer *writer, bool is_paused)
+{
+    if (is_paused)
+        __atomic_fetch_or(&writer->session->flags, HEURT_SESSION_PAUSED, __ATOMIC_SEQ_CST);
+    else
+        __atomic_fetch_and(&writer->session->flags, ~HEURT_SESSION_PAUSED, __ATOMIC_SEQ_CST);
+}
+
+int trace_writer__mark(struct trace_writer *writer, uint64_t tick, const char *text)
+{
+    size_t length = strlen(text) + 1;
+    struct heurt_mark mark = {tick};
+    char *body = memory__zeroed(sizeof mark + length, 1);
+    memcpy(body, &mark, sizeof mark);
+    memcpy(body + sizeof mark, text, length);
+    int code = trace_writer__define(writer, HEURT_NO_SERIAL, HEURT_DEFINITION_MARK, body,
+                                    sizeof mark + length);
+    free(body);
+    return code;
 }
 
 void trace_writer__discard(struct trace_writer *writer)
@@ -529,7 +635,7 @@ int trace_writer__finish(struct trace_writer *writer, int wait_status, struct he
      * either its claim is seen here and kept, or it sees the flag and does not touch the file. */
     __atomic_fetch_or(&session->flags, HEURT_SESSION_CLOSED, __ATOMIC_SEQ_CST);
     uint64_t units = __atomic_load_n(&session->next_unit, __ATOMIC_SEQ_CST);
-    restore_settings(writer);
+    *session = settings_and_counters(writer);
     session->end = end;
     session->wait_status = wait_status;
     __atomic_store_n(&session->finished, 1, __ATOMIC_RELEASE);

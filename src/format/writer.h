@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "format/layout.h"
+#include "format/window.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,8 +21,8 @@
 struct trace_writer;
 
 /* settings: clock, flags, stack_every, stack_bytes, limit_units, next_process and next_thread
- * (where serials begin), patience_ms, later_ns, start, argument_key are taken from it; the rest is
- * filled in. */
+ * (where serials begin), patience_ms, later_ns, start, argument_key, with RING cells_unit (how many
+ * units the ring has) are taken from it; the rest is filled in. */
 int trace_writer__create(const char *directory, const struct heurt_session *settings,
                          struct trace_writer **writer, struct error *error);
 
@@ -52,6 +53,28 @@ void trace_writer__name_thread(struct trace_writer *writer, uint32_t thread, uin
 /* Likewise: appends events to a thread, in chunks claimed as the runtime would. */
 int trace_writer__event(struct trace_writer *writer, uint32_t process, uint32_t thread,
                         uint64_t tick, uint32_t id, const uint64_t *payload, size_t words);
+
+/* Of a ring: gives threads the room of the oldest events; to be called at least every 64 ms. True
+ * when they took any since the last call. */
+bool trace_writer__recycle(struct trace_writer *writer);
+
+/* Since when all that was recorded is there; 0: since the start. */
+uint64_t trace_writer__whole_tick(const struct trace_writer *writer);
+
+/* Makes a trace of what lies in the window so far, in a directory that is not there yet; nothing
+ * in this one changes. Not beside trace_writer__recycle. 0, or a negative errno with a sentence. */
+int trace_writer__window(const struct trace_writer *writer, const struct trace_window *window,
+                         const char *directory, struct error *error);
+
+/* Likewise a file, which is empty. 0, or a negative errno. */
+int trace_writer__window_file(const struct trace_writer *writer, const struct trace_window *window,
+                              int fd);
+
+/* Threads record nothing until it is taken back; what they are about to write they still write. */
+void trace_writer__pause(struct trace_writer *writer, bool is_paused);
+
+/* What somebody said at that tick. -ENOSPC when the trace is full. */
+int trace_writer__mark(struct trace_writer *writer, uint64_t tick, const char *text);
 
 /* The trace is not to be: all is as it was before. Frees the writer. */
 void trace_writer__discard(struct trace_writer *writer);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/worker.h"
 #include "patch/missing.h"
+#include "recorder/named_socket.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,26 +33,6 @@ struct unmatched {
     unsigned latest; /* number of the last of them: a name may be asked for in two ways */
 };
 
-/* Names of sockets are short: where the directory's is long, its descriptor stands for it. */
-static int bind_in(int fd, const char *directory)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int code = 0, place = -1;
-    int length =
-        snprintf(address.sun_path, sizeof address.sun_path, "%s/" HEURT_SOCKET_FILE, directory);
-    if ((size_t)length >= sizeof address.sun_path) {
-        place = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-        snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" HEURT_SOCKET_FILE,
-                 place);
-    }
-    if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
-        chmod(address.sun_path, 0600) != 0)
-        code = -errno;
-    if (place >= 0)
-        close(place);
-    return code;
-}
-
 int planner__open(struct planner *planner, const char *directory,
                   const struct plan_request *request, struct error *error)
 {
@@ -66,7 +47,8 @@ int planner__open(struct planner *planner, const char *directory,
     kept_plans__start(&planner->kept);
     planner->path = memory__format("%s/" HEURT_SOCKET_FILE, directory);
     planner->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int code = planner->fd < 0 ? -errno : bind_in(planner->fd, directory);
+    int code =
+        planner->fd < 0 ? -errno : named_socket__bind(planner->fd, directory, HEURT_SOCKET_FILE);
     if (code == 0 && listen(planner->fd, 128) != 0)
         code = -errno;
     if (code == 0)
@@ -209,15 +191,6 @@ static bool send_all(int fd, const void *bytes, size_t count)
     return true;
 }
 
-/* Only this user's processes may ask: what they name is opened, and its code is told, as this user
- * could. Those that gave up being this user go on as they were patched before. */
-static bool is_trusted(int fd)
-{
-    struct ucred peer;
-    socklen_t size = sizeof peer;
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
-}
-
 /* ---- who waits --------------------------------------------------------------------------------
  */
 
@@ -230,7 +203,9 @@ static void accept_all(struct planner *planner)
         struct timeval patience = {.tv_sec = REQUEST_SECONDS};
         setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-        if (is_trusted(fd))
+        /* What they name is opened, and its code is told, as this user could. Those that gave up
+         * being this user go on as they were patched before. */
+        if (named_socket__is_own(fd))
             vec__push(&planner->waiting, &fd);
         else
             close(fd);

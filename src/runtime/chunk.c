@@ -101,6 +101,29 @@ static bool claim_units(uint32_t units, uint64_t *first)
     return !(__atomic_load_n(&session->flags, __ATOMIC_SEQ_CST) & HEURT_SESSION_CLOSED);
 }
 
+/* A ring's: of the units that the recorder has given back. The first look is at another place for
+ * each thread. */
+static bool take_cell(uint64_t *first)
+{
+    struct heurt_chunk *chunk = chunk__at(heurt_state.settings.cells_unit);
+    struct heurt_cells *cells = (struct heurt_cells *)(chunk + 1);
+    uint64_t last = heurt_state.mapped_units - HEURT_CELL_UNITS;
+    for (unsigned i = 0; chunk && i < HEURT_CELLS_MAX; i++) {
+        uint64_t *at = &cells->units[(heurt_thread.serial * 31 + i) % HEURT_CELLS_MAX];
+        if (!__atomic_load_n(at, __ATOMIC_RELAXED))
+            continue;
+        *first = __atomic_exchange_n(at, 0, __ATOMIC_ACQUIRE);
+        if (*first && *first <= last)
+            return !session__has_ended();
+    }
+    return false;
+}
+
+static bool uses_cells(enum heurt_chunk_kind kind)
+{
+    return kind == HEURT_CHUNK_EVENTS && heurt_state.settings.flags & HEURT_SESSION_RING;
+}
+
 /* ---- what stands in the file, where others of the session can write it
  * --------------------------- */
 
@@ -140,7 +163,11 @@ struct heurt_chunk *chunk__claim(uint32_t units, enum heurt_chunk_kind kind, uin
     uint64_t first;
     if (thread__in_seccomp(&heurt_thread))
         return NULL;
-    if (heurt_state.full || !claim_units(units, &first)) {
+    if (uses_cells(kind)) {
+        if (units > HEURT_CELL_UNITS || !take_cell(&first))
+            return NULL; /* it is lost, and the next one may find a cell */
+        units = HEURT_CELL_UNITS;
+    } else if (heurt_state.full || !claim_units(units, &first)) {
         note_full();
         return NULL;
     }
@@ -204,7 +231,7 @@ static bool start(struct thread *thread)
         (!thread->countdowns && !(thread->countdowns = countdowns__get())))
         return false;
     thread->serial = __atomic_fetch_add(&heurt_state.session->next_thread, 1, __ATOMIC_RELAXED);
-    thread->next_units = 1;
+    thread->next_units = uses_cells(HEURT_CHUNK_EVENTS) ? HEURT_CELL_UNITS : 1;
     thread->sequence = 0;
     thread->chunk = NULL;
     thread->name[0] = 0;
@@ -241,11 +268,16 @@ static bool new_chunk(struct thread *thread, unsigned words)
     if (!chunk)
         return false;
     leave(thread->chunk);
+    chunk->reserved[0] = thread->was_paused ? HEURT_CHUNK_BEHIND_PAUSE : 0;
+    thread->was_paused = false;
     thread->sequence++;
     thread->chunk = chunk;
     thread->next = (uint64_t *)(chunk + 1);
     thread->limit = (uint64_t *)((char *)chunk + thread->next_units * HEURT_UNIT_BYTES);
-    if (thread->next_units < (budget__is_set() ? BUDGET_CHUNK_UNITS_MAX : HEURT_CHUNK_UNITS_MAX))
+    if (uses_cells(HEURT_CHUNK_EVENTS))
+        thread->next_units = HEURT_CELL_UNITS;
+    else if (thread->next_units <
+             (budget__is_set() ? BUDGET_CHUNK_UNITS_MAX : HEURT_CHUNK_UNITS_MAX))
         thread->next_units *= 2;
     return true;
 }
@@ -309,6 +341,12 @@ static bool is_another_process(void)
     return (uint32_t)RAW0(getpid) != heurt_state.pid;
 }
 
+/* Whether nothing is to be recorded for now. */
+static bool session__is_paused(void)
+{
+    return __atomic_load_n(&heurt_state.session->flags, __ATOMIC_RELAXED) & HEURT_SESSION_PAUSED;
+}
+
 uint64_t *event__refill(uint64_t *at, unsigned words)
 {
     struct thread *thread = &heurt_thread;
@@ -318,6 +356,11 @@ uint64_t *event__refill(uint64_t *at, unsigned words)
     }
     if (thread->forking)
         return NULL;
+    if (session__is_paused()) {
+        thread->next = thread->limit = NULL;
+        thread->was_paused = true;
+        return NULL;
+    }
     if (thread__in_seccomp(thread)) {
         thread->next = thread->limit = NULL;
         event__count_lost(thread);

@@ -144,6 +144,7 @@ struct thread {
     struct open_loop open_loops[OPEN_LOOPS];
     uint32_t open_loop_count; /* the innermost is the last */
     bool marks;               /* a mark is being made */
+    bool was_paused;          /* since its chunk events were not to be recorded */
     struct allocation_sampling allocations;
     struct cpu_timer timer;
     struct openmp_thread openmp;

@@ -4,7 +4,7 @@
 load ../helpers
 bats_require_minimum_version 1.5.0
 
-COMMANDS='record report view locks openmp mpi analyse merge place structure whatif tables compare gate scale induce stat hot dump export import check explain'
+COMMANDS='record report view locks openmp mpi analyse merge ctl place structure whatif tables compare gate scale induce stat hot dump export import check explain'
 
 long_options() { # COMMAND: those of its --help
     "$HEURT" "$1" --help | sed -n '4,$s/^  \(-., \)\{0,1\}--\([a-z0-9-]*\).*/\2/p' | sort -u

@@ -62,12 +62,28 @@ static void gap(struct export *export, const struct shown_thread *thread,
     put_line(export, document__new(&gap_table, &cells));
 }
 
+/* What somebody said. */
+struct mark_cells {
+    uint64_t ns;
+    const char *what, *text;
+};
+
+static const struct column mark_columns[] = {FIELDS(mark_cells, ns, what, text)};
+static const struct table mark_table = TABLE(mark_cells, "", "", mark_columns);
+
+static void mark(struct export *export, const struct trace_mark *mark)
+{
+    const struct mark_cells cells = {shown_trace__ns(export->shown, mark->tick), "mark",
+                                     mark->text};
+    put_line(export, document__new(&mark_table, &cells));
+}
+
 const struct exporter exporter_json = {
-    .begin = begin, .definitions = definitions, .event = event, .gap = gap};
+    .begin = begin, .definitions = definitions, .event = event, .gap = gap, .mark = mark};
 
 static void begin_events(struct export *export)
 {
     fputs("{\"schema\":\"heurt.dump/1\"}\n", export->out);
 }
 
-const struct exporter exporter_json_events = {.begin = begin_events, .event = event};
+const struct exporter exporter_json_events = {.begin = begin_events, .event = event, .mark = mark};

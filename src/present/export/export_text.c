@@ -1,5 +1,6 @@
 /* export_text.c: a line an event: in words, or as the file has it. */
 #include "present/export/exporters.h"
+#include "present/screen/fields.h"
 
 #include <inttypes.h>
 
@@ -17,7 +18,15 @@ static void gap(struct export *export, const struct shown_thread *thread,
             gap->events, gap->events == 1 ? "" : "s", until / 1000000000, until % 1000000000);
 }
 
-const struct exporter exporter_text = {.event = event, .gap = gap};
+static void mark(struct export *export, const struct trace_mark *mark)
+{
+    uint64_t ns = shown_trace__ns(export->shown, mark->tick);
+    fprintf(export->out, "%" PRIu64 ".%09" PRIu64 " mark  ", ns / 1000000000, ns % 1000000000);
+    text__print(export->out, mark->text);
+    fputc('\n', export->out);
+}
+
+const struct exporter exporter_text = {.event = event, .gap = gap, .mark = mark};
 
 static void raw_event(struct export *export, const struct shown_event *what)
 {

@@ -3,7 +3,7 @@
  * An exporter is a table of methods; the options of heurt export name it. They are called
  * in this order, event and gap as often as there are any, threads merged by time:
  *
- *     begin   definitions   (event | gap)…   end
+ *     begin   definitions   (event | gap | mark)…   end
  *
  * Methods may be NULL. What cannot be written is seen on out by the caller, who stops then; end is
  * called in any case, and frees what own holds. */
@@ -28,6 +28,7 @@ struct exporter {
      * before it may be later than its beginning. */
     void (*gap)(struct export *export, const struct shown_thread *thread,
                 const struct kept_gap *gap);
+    void (*mark)(struct export *export, const struct trace_mark *mark); /* somebody said so */
     void (*end)(struct export *export);
 };
 
