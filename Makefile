@@ -70,7 +70,7 @@ test-numa: ## a machine of four NUMA nodes in QEMU: where memory lies, what is a
 	@ninja -C $(BUILD) numa
 	@tests/numa/run $(BUILD)
 
-test-numa-daemon: ## likewise: heurt place moves the memory of twelve programs while they run (SECONDS_EACH=12, SHOWN=master)
+test-numa-daemon: ## likewise: heurt place moves the memory of twelve programs while they run (SECONDS_EACH=12, SHOWN=master, PATTERNS="local fork")
 	@scripts/dependencies build check numa
 	@$(MAKE) --no-print-directory configure
 	@ninja -C $(BUILD) numa

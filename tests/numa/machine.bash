@@ -39,7 +39,7 @@ make_root() { # INIT: what it does
     add "$build/tests/numa/placed" /usr/bin/placed
     add "$build/tests/numa/watched" /usr/bin/watched
     add "$(command -v numactl)" /usr/bin/numactl
-    sed "s/ROUNDS/$rounds/; s/SECONDS/${each_s:-}/g; s/SHOWN/${shown:-}/" "$source/tests/numa/$1" >"$root/init"
+    sed "s/ROUNDS/$rounds/; s/SECONDS/${each_s:-}/g; s/SHOWN/${shown:-}/; s/PATTERNS/${patterns:-}/" "$source/tests/numa/$1" >"$root/init"
     chmod 755 "$root/init"
     (cd "$root" && find . | cpio --quiet -o -H newc) | gzip -1 >"$work/initramfs"
 }
