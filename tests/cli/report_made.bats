@@ -542,6 +542,31 @@ isnt_marked() { # ARGUMENT...
     [ "$(part_json 'classes[kind=lock].sum_ns' --thread first)" = 0 ]
 }
 
+# One thread, on so many CPUs.
+make_alone() { # CPUS
+    "$HEURT_BUILD/tests/tools/make_trace" heurt.data <<END
+start 1000
+end 1001000 1001000
+meta command ./app -x
+meta cpus $1
+process 0 100 /nowhere/app
+thread 1 first
+1000 thread_start 0 -1 0x401000
+1000 kernel 0
+2500 lock_acquired 0x401100 0x7000
+903000 lock_released 0x401110 0x7000
+1001000 thread_end 990000 0
+END
+}
+
+@test "a thread that works alone on several CPUs is told, for nobody could get in its way" {
+    make_alone 4
+    [[ "$(report --width 200)" == *"No interference found: 1 thread worked "*" It worked alone: "*" the 4 CPUs "* ]]
+    make_alone 1
+    [[ "$(report --width 200)" == *"No interference found: 1 thread worked "* ]]
+    [[ "$(report --width 200)" != *"worked alone"* ]]
+}
+
 @test "--thread, of all threads: the run" {
     make_trace
     report --thread '*' >all

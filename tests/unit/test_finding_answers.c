@@ -182,6 +182,45 @@ static void reading_what_is_in_memory_is_no_wait(void **state)
     assert_false(transfers_are_ranked(*state, false, true));
 }
 
+/* ---- acknowledgements that are delayed ----------------------------------------------------- */
+
+/* Asks so often, and waits so long for each answer; the first one comes at once. */
+static bool waits_for_acknowledgements(struct scene *scene, unsigned often, uint64_t each)
+{
+    enum { ASKS = 0x9d00 };
+    const uint64_t fd = (uint64_t)HEURT_DESCRIPTOR_SOCKET << 32 | 3, step = 50000000;
+    const uint64_t until = BEGIN + (often + 1) * step;
+    scene__start(scene, 0, BEGIN);
+    for (uint64_t k = 0; k <= often; k++) {
+        const uint64_t from = BEGIN + k * step;
+        PUT(scene, 0, from + 10, HEURT_EVENT_IO, HEURT_SITE(ASKS, HEURT_IO_READ), fd, 8);
+        PUT(scene, 0, from + 10 + (k ? each : 1000), HEURT_EVENT_IO LEFT, 8);
+    }
+    end(scene, 0, until, (often + 1) * 1000000);
+    symbols__put(scene->symbols, 0, ASKS, &(struct symbol){.function = "ask"});
+    struct findings *findings = find_until(scene, until);
+    const struct finding *finding = find_kind(findings, FINDING_NETWORK);
+    assert_non_null(finding);
+    bool is_of_pieces = finding->is_of_pieces;
+    findings__free(findings);
+    return is_of_pieces;
+}
+
+static void waits_as_long_as_acknowledgements_are_delayed_are_told(void **state)
+{
+    assert_true(waits_for_acknowledgements(*state, 12, 40400000));
+}
+
+static void other_waits_for_answers_are_not(void **state)
+{
+    assert_false(waits_for_acknowledgements(*state, 12, 30000000));
+}
+
+static void few_waits_may_be_as_long_by_chance(void **state)
+{
+    assert_false(waits_for_acknowledgements(*state, 3, 40400000));
+}
+
 /* ---- two in step ----------------------------------------------------------------------------- */
 
 /* Each works 50 of 100 and waits for the other one's message for 50, so that only one works at a
@@ -310,6 +349,9 @@ int main(void)
         TEST(sending_on_a_cpu_is_no_wait),
         TEST(who_waits_for_a_file_is_held_up),
         TEST(reading_what_is_in_memory_is_no_wait),
+        TEST(waits_as_long_as_acknowledgements_are_delayed_are_told),
+        TEST(other_waits_for_answers_are_not),
+        TEST(few_waits_may_be_as_long_by_chance),
         TEST(two_in_step_wait_for_each_other),
         TEST(writes_of_little_could_be_one),
         TEST(who_sleeps_on_when_nobody_waits_need_not_be_waited_for),

@@ -52,6 +52,40 @@ static bool is_sleep_of_ranks(const struct finder *finder, const struct finding 
     return all > 0 && ranks >= all / 2;
 }
 
+/* Who sends a message in two small pieces has the second one kept back until the first is
+ * acknowledged (RFC 896), and who gets it delays that, as it hopes for something to send with it:
+ * on Linux for TCP_DELACK_MIN, 40 ms (include/net/tcp.h). */
+#define DELAYED_LEAST_NS 40000000u
+#define DELAYED_MOST_NS 44000000u
+#define DELAYED_COUNT 5 /* waits: fewer may be as long by chance */
+
+/* The class's waits of that length, as far as its histogram tells them from others: how many, and
+ * how long all of them are at least. */
+static uint64_t delayed_waits(const struct finder *finder, const struct profile_class *class,
+                              uint64_t *count)
+{
+    uint64_t ns = 0;
+    for (unsigned i = 0; class->histogram && i < HISTOGRAM_BUCKETS; i++) {
+        if (!class->histogram[i])
+            continue;
+        uint64_t from_ns = trace__ns(finder->trace, histogram__lower(i));
+        uint64_t to_ns = trace__ns(finder->trace, histogram__upper(i));
+        if (to_ns < DELAYED_LEAST_NS || from_ns > DELAYED_MOST_NS)
+            continue;
+        *count += class->histogram[i];
+        ns += class->histogram[i] * from_ns;
+    }
+    return ns;
+}
+
+static bool waits_for_acknowledgements(const struct finder *finder, const struct finding *finding)
+{
+    uint64_t delayed_ns = 0, count = 0;
+    VEC_EACH (place, &finding->classes, uint32_t)
+        delayed_ns += delayed_waits(finder, profile_class_at(finder->profile, *place), &count);
+    return count >= DELAYED_COUNT && delayed_ns >= finding->lost_ns / 2;
+}
+
 void finding__find_work(const struct finder *finder, struct finding *finding)
 {
     double lost = 0, on_cpu = 0, work = 0;
@@ -59,6 +93,8 @@ void finding__find_work(const struct finder *finder, struct finding *finding)
         finding->is_work = is_sleep_of_ranks(finder, finding);
     if (finding->category != FINDING_NETWORK && finding->category != FINDING_DISK)
         return;
+    finding->is_of_pieces =
+        finding->category == FINDING_NETWORK && waits_for_acknowledgements(finder, finding);
     VEC_EACH (place, &finding->classes, uint32_t) {
         const struct profile_class *class = profile_class_at(finder->profile, *place);
         bool is_needed = !class__is_small_calls(class);

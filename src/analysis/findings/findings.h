@@ -150,6 +150,7 @@ struct finding {
                                    of them; 0: it is not so */
     bool is_on_cpu;             /* NETWORK, DISK: no waits, but calls that take CPU time */
     bool is_work;               /* likewise, and that time is needed; POLLING: ranks of MPI sleep */
+    bool is_of_pieces;          /* NETWORK: most waits are as long as TCP delays acknowledgements */
     bool is_of_forked;          /* PAGE_FAULT: most of it is in processes that were forked */
     bool is_of_many;            /* PAGE_FAULT: in many programs, in each a little */
     enum join_order join_order; /* of JOIN */

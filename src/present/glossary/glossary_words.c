@@ -247,7 +247,9 @@ const struct glossary_word glossary_words[] = {
      .example = "Threads wait for the allocator's lock."},
     {OF("network", FINDING_NETWORK), .also = "socket|sockets|waiting for the network",
      .meaning = "Threads wait for an answer over a socket.",
-     .measured = "The calls at sockets are recorded. A wait for requests from outside is idle.",
+     .measured = "The calls at sockets are recorded. A wait for requests from outside is idle. "
+                 "Where most waits take the 40 ms for which Linux delays an acknowledgement, "
+                 "that is said.",
      .example = "Threads wait for an answer over a socket."},
     {OF("pipe", FINDING_PIPE), .also = "pipes|queue|message queue|eventfd",
      .meaning = "Threads wait for the other end of a pipe, an eventfd, or a queue of messages of "

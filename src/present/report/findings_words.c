@@ -583,7 +583,7 @@ char *finding__subject(const struct report *report, const struct finding *findin
 
 static const char *const tries[FINDING_CATEGORIES][TRIES_MOST] = {
     [FINDING_LOCK] = {"do less while the lock is held",
-                      "divide the lock: one for each part of the data", "let readers share it"},
+                      "divide the lock: one for each part of the data"},
     [FINDING_CONDITION] = {"do less before the others are woken",
                            "more room in a queue, so that its two sides need not go in step",
                            "hand over several items at a time"},
@@ -726,6 +726,9 @@ const char *const *finding__tries(const struct report *report, const struct find
     static const char *const of_readers[TRIES_MOST] = {
         "hold the lock only to copy what is read, or a pointer to it: readers share it already",
         "do less while the lock is held"};
+    static const char *const of_pieces[TRIES_MOST] = {
+        "send each message in one piece (writev), or set TCP_NODELAY: waits of 40 ms are those for "
+        "an acknowledgement that the other side delays"};
     static const char *const of_idle[TRIES_MOST] = {"more tasks, and the long ones first",
                                                     "fewer of them that depend on others",
                                                     "less work before the first of them is made"};
@@ -757,6 +760,8 @@ const char *const *finding__tries(const struct report *report, const struct find
         return of_once;
     if (finding->is_of_forked)
         return of_forked;
+    if (finding->is_of_pieces && !finding->is_served)
+        return of_pieces;
     return finding->join_order ? of_orders[finding->join_order]
                                : finding_category__tries(finding->category);
 }

@@ -179,6 +179,22 @@ static char *cpus_of_others(const struct report *report, const struct role *sum)
                : memory__text("");
 }
 
+/* " It worked alone: …", where the program is one process and there are more CPUs than one, or "".
+ */
+static char *works_alone(const struct report *report)
+{
+    const char *cpus = trace__meta(report->trace, "cpus");
+    bool is_alone = report->findings->working_threads == 1 &&
+                    trace__processes(report->trace)->count == 1 &&
+                    !trace__has_asides(report->trace);
+    return is_alone && cpus && strcmp(cpus, "0") && strcmp(cpus, "1")
+               ? memory__format(
+                     " It worked alone: with its work divided among threads, the %s CPUs "
+                     "could share it.",
+                     cpus)
+               : memory__text("");
+}
+
 static char *nothing_wrong(const struct report *report)
 {
     struct role sum = {0};
@@ -189,8 +205,10 @@ static char *nothing_wrong(const struct report *report)
     char *workers = workers__text(report),
          *what = did(&sum, report->findings->working_threads == 1);
     char *others = cpus_of_others(report, &sum);
-    char *text = memory__format("%s: %s %s.%s", found, workers, what, others);
+    char *alone = *others ? memory__text("") : works_alone(report);
+    char *text = memory__format("%s: %s %s.%s%s", found, workers, what, alone, others);
     free(found);
+    free(alone);
     free(others);
     free(what);
     free(workers);
