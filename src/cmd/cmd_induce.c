@@ -15,12 +15,14 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ROUNDS_DEFAULT 5
 #define ROUNDS_MOST 1000
 #define LEVELS_MOST 20
+#define DEFAULT_LEVELS 4
 #define MEMORY_BYTES (64u << 20) /* of each CPU's buffer */
 #define DISK_BYTES (64u << 20)
 #define BYTES_LEAST (256u << 10)
@@ -76,15 +78,41 @@ static char *most_text(const struct induce_request *request, const struct induce
     double most = inducer__most(inducer) * unit->of_request;
     if (request->plan.kind == INDUCE_CACHE)
         return memory__format("%.1f MiB of the shared cache", (double)request->plan.bytes / 0x1p20);
+    if (inducer__is_of_loss(inducer))
+        return memory__format("%.3g GB/s, what a program that streams there has",
+                              inducer__streamed(inducer) * 1e-9);
     return memory__format("%.3g %s, what it can take alone", most, unit->name);
 }
 
-static char *taken_text(const struct induce_request *request)
+/* Of memory how much can be taken at all; NULL: nothing is to be said. free() it. */
+static char *limit_text(const struct induce_request *request, const struct inducer *inducer)
 {
-    char *cpus = cpus_text(&request->plan.cpus), *text;
+    if (request->plan.kind != INDUCE_MEMORY)
+        return NULL;
+    struct induce_loss loss = inducer__loss(inducer);
+    char *cpus = cpus_text(&request->plan.cpus), *interval, *text;
+    interval = isnan(loss.low) ? memory__text("its CPUs were busy")
+                               : memory__format("%.0f … %.0f %%", 100 * loss.low, 100 * loss.high);
+    if (inducer__is_of_loss(inducer))
+        text = memory__format("%s can take at most %.0f %% of it (%s)", cpus, 100 * loss.value,
+                              interval);
+    else
+        text = memory__format("whether a program that streams loses any to %s is not shown (%s): "
+                              "levels are parts of what is written alone",
+                              cpus, interval);
+    free(cpus);
+    free(interval);
+    return text;
+}
+
+static char *taken_text(const struct induce_request *request, const struct inducer *inducer)
+{
+    bool is_of_loss = inducer && inducer__is_of_loss(inducer);
+    char *cpus = cpus_text(is_of_loss ? &request->program : &request->plan.cpus), *text;
     switch (request->plan.kind) {
     case INDUCE_MEMORY:
-        text = memory__format("of the memory bandwidth that %s can take", cpus);
+        text = is_of_loss ? memory__format("of the memory bandwidth of %s that is taken", cpus)
+                          : memory__format("of the memory bandwidth that %s can take", cpus);
         break;
     case INDUCE_CACHE:
         text =
@@ -147,8 +175,12 @@ static int show_runs(const struct induce_request *request, const struct inducer 
                      const struct induced_runs *made)
 {
     struct sensitivities told = sensitivities__of(&made->runs);
-    char *command = NULL, *most = most_text(request, inducer), *taken = taken_text(request),
-         *where = where_text(request);
+    char *command = NULL, *most = most_text(request, inducer),
+         *taken = taken_text(request, inducer), *where = where_text(request),
+         *limit = limit_text(request, inducer);
+    struct induce_loss loss = {NAN, NAN, NAN};
+    if (inducer)
+        loss = inducer__loss(inducer);
     for (char **word = request->command; *word; word++)
         command = text__join(command, " ", *word);
     const struct induce_view view = {.command = command,
@@ -156,6 +188,8 @@ static int show_runs(const struct induce_request *request, const struct inducer 
                                      .taken_of = taken,
                                      .most = most,
                                      .where = where,
+                                     .limit = limit,
+                                     .loss = {loss.value, loss.low, loss.high},
                                      .unit_of_requests = units[request->plan.kind].of_request,
                                      .unit = units[request->plan.kind].name,
                                      .told = &told,
@@ -172,6 +206,7 @@ static int show_runs(const struct induce_request *request, const struct inducer 
     free(most);
     free(taken);
     free(where);
+    free(limit);
     return status;
 }
 
@@ -199,11 +234,15 @@ static void say_taken(const struct induce_request *request, const struct inducer
 {
     const struct induced_unit *unit = &units[request->plan.kind];
     struct induce_told told = inducer__told(inducer);
-    char *most = most_text(request, inducer), *where = where_text(request);
+    char *most = most_text(request, inducer), *where = where_text(request),
+         *limit = limit_text(request, inducer);
     if (!request->quiet)
         say("%s, %s: asked for %.3g %%, took %.1f %% (%.3g %s; 100 %% is %s)",
             induce_kind__name(request->plan.kind), where, 100 * told.asked, 100 * told.had,
             told.requests * unit->of_request, unit->name, most);
+    if (limit && !request->quiet)
+        say("%s", limit);
+    free(limit);
     free(most);
     free(where);
 }
@@ -241,12 +280,27 @@ static int run_once(const struct induce_request *request, struct inducer *induce
     return status ? status : launch__exit_like(wait_status);
 }
 
+/* As many as were asked for; else equal parts of what can be taken. */
+static void choose_levels(struct induce_request *request, const struct inducer *inducer)
+{
+    double most = 0.75;
+    if (request->levels.count)
+        return;
+    if (inducer && inducer__is_of_loss(inducer))
+        most = fmin(most, inducer__loss(inducer).value);
+    for (unsigned i = 0; i < DEFAULT_LEVELS; i++) {
+        double level = round(1000 * most * i / (DEFAULT_LEVELS - 1)) / 1000;
+        vec__push(&request->levels, &level);
+    }
+}
+
 static int run_under(struct induce_request *request)
 {
     struct inducer *inducer = NULL;
     struct error error;
     if (request->plan.kind == INDUCE_LOCK) {
         int found = heavy_lock__find(request->command, &request->lock);
+        choose_levels(request, NULL);
         return found ? found : make_runs(request, NULL);
     }
     int code = inducer__start(&request->plan, &inducer, &error);
@@ -255,6 +309,7 @@ static int run_under(struct induce_request *request)
     sched_setaffinity(0, sizeof request->program, &request->program);
     if (request->level >= 0)
         return run_once(request, inducer);
+    choose_levels(request, inducer);
     int status = make_runs(request, inducer);
     inducer__stop(inducer);
     return status;
@@ -336,6 +391,7 @@ static int choose_cpus(struct induce_request *request)
     }
     if (plan->kind != INDUCE_CPU)
         CPU_XOR(&request->program, &allowed, &plan->cpus);
+    plan->program = request->program;
     if (CPU_COUNT(&plan->cpus) && CPU_COUNT(&request->program))
         return 0;
     say("%s is taken from other CPUs than the program's: of the %d that heurt may use here none is "
@@ -497,8 +553,6 @@ static int check_request(const struct command *self, struct induce_request *requ
         return wrong_usage(self, "--cpus and --node do not go with disk and lock");
     if (request->plan.kind == INDUCE_LOCK && (is_one || request->bytes))
         return wrong_usage(self, "--level and --bytes do not go with lock: --levels does");
-    if (!request->levels.count)
-        read_levels("0,25,50,75", &request->levels);
     if (request->table && !request->format && !request->json)
         request->format = &table_text;
     request->table = request->table ? request->table : "sensitivity";

@@ -8,7 +8,8 @@
  *
  *     memory  non-temporal stores, whole lines one after the other through a buffer: they go past
  *             all caches, so that memory is busy, and what others have in the shared cache stays
- *             there. A request is a line of 64 bytes.
+ *             there. A request is a line of 64 bytes. How much a program that streams loses by
+ *             it is measured beforehand (stream_loss.h), where its CPUs are known.
  *     cache   reads so many bytes again and again, each line once a round: they stay in the shared
  *             cache, and what was there leaves it. A request is a line.
  *     cpu     computes on the program's CPUs. A request is a nanosecond of CPU time.
@@ -42,26 +43,40 @@ enum induce_kind {
 
 struct induce_plan {
     enum induce_kind kind;
-    cpu_set_t cpus;        /* that it works on; of the disk: none */
-    int node;              /* its memory is of that NUMA node; -1: of where it runs */
-    uint64_t bytes;        /* memory: of each CPU's buffer; cache: of 100 %; disk: of the file */
+    cpu_set_t cpus;    /* that it works on; of the disk: none */
+    cpu_set_t program; /* memory: the program's, whose loss is measured there; none: it is not */
+    int node;          /* its memory is of that NUMA node; -1: of where it runs */
+    uint64_t bytes;    /* memory: of each CPU's buffer; cache: of 100 %; disk: of the file */
     const char *directory; /* disk: where the file is */
 };
 
 struct inducer;
 
 /* It sleeps. A negative errno with a sentence: -ENOMEM where it would take more than half of the
- * memory that is left, or of the disk. It takes half a second. inducer__stop it. */
+ * memory that is left, or of the disk. It takes half a second, and 1.5 s more where the loss is
+ * measured. inducer__stop it. */
 int inducer__start(const struct induce_plan *plan, struct inducer **inducer, struct error *error);
 void inducer__stop(struct inducer *inducer); /* NULL is allowed */
 /* Requests a second, alone, at 100 %. */
 double inducer__most(const struct inducer *inducer);
+/* Of the bandwidth of a program that streams on all CPUs of its own, what it loses at 100 % of the
+ * above, with the interval in which the truth lies in 95 of 100; NaN: not measured. */
+struct induce_loss {
+    double value, low, high;
+};
+struct induce_loss inducer__loss(const struct inducer *inducer);
+/* What such a program has otherwise, bytes a second; 0: not measured. */
+double inducer__streamed(const struct inducer *inducer);
+/* Whether that loss is no chance. Levels are parts of the program's bandwidth then, and not of what
+ * the process itself has alone; what cannot be lost is not taken. */
+bool inducer__is_of_loss(const struct inducer *inducer);
 /* level: from 0 to 1. */
 void inducer__set(struct inducer *inducer, double level);
 
 /* Since the last inducer__set. */
 struct induce_told {
-    double asked, had; /* parts of the most; of a cache both are the part of its bytes */
+    double asked, had; /* parts of the most, or of what a program that streams has otherwise; of a
+                          cache of its bytes */
     double requests;   /* a second */
 };
 struct induce_told inducer__told(const struct inducer *inducer);

@@ -1,5 +1,5 @@
 /* The process that takes a resource, as seen by the one that starts it. */
-#include "induce/internal.h"
+#include "induce/stream_loss.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <linux/magic.h>
 #include <linux/mempolicy.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -33,8 +34,12 @@ struct inducer {
     unsigned loaders;
     struct induce_board *board;
     size_t board_bytes;
-    double most;               /* requests a second */
-    uint64_t began_ns, before; /* of the last setting */
+    double most;             /* requests a second */
+    struct stream_loss loss; /* by it a program that streams */
+    struct induce_setting {
+        double asked, rate; /* rate: a part of the most */
+        uint64_t began_ns, before;
+    } set; /* the last */
 };
 
 const char *induce_kind__name(unsigned kind)
@@ -149,7 +154,8 @@ static uint64_t memory_left(void)
 
 static int check_memory(const struct induce_plan *plan, unsigned loaders, struct error *error)
 {
-    uint64_t wanted = plan->kind == INDUCE_MEMORY  ? plan->bytes * loaders
+    uint64_t probes = stream_loss__bytes(&plan->program);
+    uint64_t wanted = plan->kind == INDUCE_MEMORY  ? plan->bytes * loaders + probes
                       : plan->kind == INDUCE_CACHE ? plan->bytes
                                                    : 0,
              left = memory_left();
@@ -204,13 +210,23 @@ static void sleep_ns(uint64_t ns)
         ;
 }
 
+static void set_rate(struct inducer *inducer, double rate)
+{
+    uint64_t number = (atomic_load(&inducer->board->setting) >> 32) + 1;
+    inducer->set = (struct induce_setting){.asked = rate,
+                                           .rate = rate,
+                                           .began_ns = clock__ns(CLOCK_MONOTONIC),
+                                           .before = requests_of(inducer)};
+    atomic_store(&inducer->board->setting, number << 32 | (uint32_t)(rate * LEVEL_ONE + 0.5));
+}
+
 /* The best of a few: a neighbour makes it less, and nothing makes it more. */
 static void measure_most(struct inducer *inducer)
 {
     if (inducer->plan.kind == INDUCE_CPU) {
         inducer->most = 1e9 * CPU_COUNT(&inducer->plan.cpus);
     } else {
-        inducer__set(inducer, 1);
+        set_rate(inducer, 1);
         for (unsigned i = 0; i < WINDOWS; i++) {
             uint64_t before = requests_of(inducer), began_ns = clock__ns(CLOCK_MONOTONIC);
             sleep_ns(WINDOW_NS);
@@ -220,7 +236,26 @@ static void measure_most(struct inducer *inducer)
         }
     }
     atomic_store(&inducer->board->rate, (uint64_t)(inducer->most / inducer->loaders));
-    inducer__set(inducer, 0);
+    set_rate(inducer, 0);
+}
+
+static void set_loaders(void *self, double rate)
+{
+    set_rate(self, rate);
+}
+
+static uint64_t requests_of_loaders(void *self)
+{
+    return requests_of(self);
+}
+
+static int measure_loss(struct inducer *inducer)
+{
+    const struct loss_loaders loaders = {set_loaders, requests_of_loaders, inducer, inducer->most};
+    bool is_of_memory = inducer->plan.kind == INDUCE_MEMORY;
+    return is_of_memory && CPU_COUNT(&inducer->plan.program)
+               ? stream_loss__measure(&inducer->plan.program, &loaders, &inducer->loss)
+               : 0;
 }
 
 int inducer__failure(const struct inducer *inducer)
@@ -265,6 +300,7 @@ int inducer__start(const struct induce_plan *plan, struct inducer **made, struct
     *inducer = (struct inducer){.plan = *plan,
                                 .file = -1,
                                 .board = MAP_FAILED,
+                                .loss = {.most = {NAN, NAN, NAN}},
                                 .loaders = plan->kind == INDUCE_DISK  ? 1
                                            : plan->kind == INDUCE_CPU ? cpus * LOADERS_A_CPU
                                                                       : cpus};
@@ -276,7 +312,8 @@ int inducer__start(const struct induce_plan *plan, struct inducer **made, struct
     code = code ? code : fork_process(inducer, error);
     if (code == 0) {
         measure_most(inducer);
-        code = inducer__failure(inducer);
+        code = measure_loss(inducer);
+        code = code ? code : inducer__failure(inducer);
         if (code)
             error__set(error, code, "the %s cannot be used: %s", induce_kind__name(plan->kind),
                        strerror(-code));
@@ -309,19 +346,35 @@ double inducer__most(const struct inducer *inducer)
     return inducer->most;
 }
 
+struct induce_loss inducer__loss(const struct inducer *inducer)
+{
+    return inducer->loss.most;
+}
+
+double inducer__streamed(const struct inducer *inducer)
+{
+    return inducer->loss.bytes_a_second;
+}
+
+bool inducer__is_of_loss(const struct inducer *inducer)
+{
+    return stream_loss__is_shown(&inducer->loss);
+}
+
 void inducer__set(struct inducer *inducer, double level)
 {
-    uint64_t number = (atomic_load(&inducer->board->setting) >> 32) + 1;
-    inducer->before = requests_of(inducer);
-    inducer->began_ns = clock__ns(CLOCK_MONOTONIC);
-    atomic_store(&inducer->board->setting, number << 32 | (uint32_t)(level * LEVEL_ONE + 0.5));
+    bool is_of_loss = inducer__is_of_loss(inducer);
+    set_rate(inducer, is_of_loss ? stream_loss__rate(&inducer->loss, level) : level);
+    inducer->set.asked = level;
 }
 
 struct induce_told inducer__told(const struct inducer *inducer)
 {
-    double asked = (double)(uint32_t)atomic_load(&inducer->board->setting) / LEVEL_ONE;
-    double ns = (double)(clock__ns(CLOCK_MONOTONIC) - inducer->began_ns);
-    double requests = (double)(requests_of(inducer) - inducer->before) * 1e9 / ns;
-    bool is_by_rate = inducer->plan.kind != INDUCE_CACHE;
-    return (struct induce_told){asked, is_by_rate ? requests / inducer->most : asked, requests};
+    const struct induce_setting *set = &inducer->set;
+    double ns = (double)(clock__ns(CLOCK_MONOTONIC) - set->began_ns);
+    double requests = (double)(requests_of(inducer) - set->before) * 1e9 / ns;
+    double had = inducer->plan.kind == INDUCE_CACHE ? set->asked : requests / inducer->most;
+    if (inducer__is_of_loss(inducer))
+        had = stream_loss__at(&inducer->loss, set->rate, had);
+    return (struct induce_told){set->asked, had, requests};
 }

@@ -96,6 +96,23 @@ lays_out_alike() {
     says 'no thread of true waits for a lock'
 }
 
+@test "of memory it is said how much can be taken, and levels are parts of that" {
+    has_two_cpus
+    heurt induce memory --repeat 1 -q --json -o report.json --bytes 1M -- true
+    expect_status 0
+    json 'levels[].asked' >asked
+    possible=$(json possible_least | grep -v null || echo 0)
+    # Where it is not shown that a program that streams loses any, they are parts of what is written.
+    most=$(awk -v least="$possible" -v value="$(json possible)" \
+        'BEGIN { print (least > 0 && value < 0.75 ? value : 0.75) }')
+    awk -v most="$most" '{ got = $1 } END { exit !(NR >= 2 && NR <= 4 && (got - most) ^ 2 < 0.0006 ^ 2) }' asked ||
+        fail "$(cat asked report.json)"
+    grep -Eq 'can take at most|is not shown' report.json
+    heurt induce memory --level 100 --bytes 1M -- true
+    expect_status 0
+    says 'can take at most|whether a program that streams loses any'
+}
+
 @test "a screen and tables tell the same" {
     heurt induce cpu --levels 0,40 --repeat 1 -q -- "$EXAMPLES/queue" --threads 2 --iterations 100
     expect_status 0

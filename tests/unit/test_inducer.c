@@ -1,9 +1,10 @@
 /* What is taken on purpose: never more than was asked, nothing at level 0, and not what there is
  * not. That it comes near to what was asked, only a machine of one's own could hold. */
 #include "base/clock.h"
-#include "induce/induce.h"
+#include "induce/stream_loss.h"
 
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -134,6 +135,70 @@ static void what_is_not_there_is_refused(void **unused)
     refuses(&plan, -EINVAL, "cannot begin");
 }
 
+/* ---- what a program that streams loses --------------------------------------------------------
+ */
+
+static void a_loss_is_had_at_its_rate(void **unused)
+{
+    (void)unused;
+    struct stream_loss loss = {
+        .most = {.3, .2, .4}, .at = {.06, .06, .18, .3}, .had_there = {.25, .5, .7, .8}};
+    assert_true(stream_loss__is_shown(&loss));
+    assert_float_equal(stream_loss__rate(&loss, 0), 0, 1e-9);
+    assert_float_equal(stream_loss__rate(&loss, .03), .125, 1e-9);
+    assert_float_equal(stream_loss__rate(&loss, .12), .625, 1e-9);
+    assert_float_equal(stream_loss__rate(&loss, .3), 1, 1e-9);
+    assert_float_equal(stream_loss__rate(&loss, .9), 1, 1e-9); /* more is not to be had */
+    for (double lost = .07; lost < .3; lost += .01) {
+        double rate = stream_loss__rate(&loss, lost);
+        assert_float_equal(stream_loss__at(&loss, rate, 1), lost, 1e-9);
+    }
+    assert_float_equal(stream_loss__at(&loss, 1, .7), .18, 1e-9); /* others left less */
+    assert_float_equal(stream_loss__at(&loss, .5, 0), 0, 1e-9);
+    loss.most.low = -.01;
+    assert_false(stream_loss__is_shown(&loss));
+}
+
+/* Loaders that note to what they were set, and take nothing. */
+struct noted {
+    unsigned sets, at_none;
+    double last;
+};
+
+static void note(void *self, double rate)
+{
+    struct noted *noted = self;
+    noted->sets++;
+    noted->at_none += rate <= 0;
+    noted->last = rate;
+}
+
+static uint64_t count_none(void *self)
+{
+    (void)self;
+    return 0;
+}
+
+/* A machine without a CPU for the probe says nothing: then there is no figure. */
+static void each_look_has_one_without_the_loaders(void **unused)
+{
+    (void)unused;
+    const struct induce_plan plan = plan_of(INDUCE_MEMORY, 1 << 20);
+    struct noted noted = {0};
+    const struct loss_loaders loaders = {note, count_none, &noted, 1e9};
+    struct stream_loss loss;
+    assert_int_equal(stream_loss__measure(&plan.cpus, &loaders, &loss), 0);
+    assert_true(noted.sets > 2 * LOSS_RATES && noted.last <= 0);
+    assert_int_equal(noted.at_none * 2, noted.sets + 1);
+    for (unsigned i = 0; i < LOSS_RATES; i++) {
+        assert_true(loss.at[i] >= (i ? loss.at[i - 1] : 0) || isnan(loss.at[i]));
+        assert_true(loss.at[i] < 1 || isnan(loss.at[i]));
+        assert_float_equal(loss.had_there[i], 0, 1e-9);
+    }
+    assert_true(loss.most.low <= loss.most.high || isnan(loss.most.low));
+    assert_true(stream_loss__bytes(&plan.cpus) >= 2 * induce__cache_bytes());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +206,8 @@ int main(void)
         cmocka_unit_test(a_cache_is_taken_by_its_bytes),
         cmocka_unit_test(cpus_are_taken_no_more_than_asked),
         cmocka_unit_test(what_is_not_there_is_refused),
+        cmocka_unit_test(a_loss_is_had_at_its_rate),
+        cmocka_unit_test(each_look_has_one_without_the_loaders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

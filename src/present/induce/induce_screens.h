@@ -11,12 +11,14 @@
 
 struct induce_view {
     const char *command;
-    const char *resource;    /* "memory" */
-    const char *taken_of;    /* what 10 % are a part of: "of the memory bandwidth that CPU 1 …" */
-    const char *most;        /* what 100 % are: "12.1 GB/s" */
-    const char *where;       /* "on CPU 1, the program on CPU 0"; NULL: nothing is to be said */
-    double unit_of_requests; /* of the unit a request is */
-    const char *unit;        /* "GB/s" */
+    const char *resource; /* "memory" */
+    const char *taken_of; /* what 10 % are a part of: "of the memory bandwidth that CPU 1 …" */
+    const char *most;     /* what 100 % are: "12.1 GB/s" */
+    const char *where;    /* "on CPU 1, the program on CPU 0"; NULL: nothing is to be said */
+    const char *limit;    /* how much can be taken at all; NULL: nothing is to be said */
+    struct law_interval loss; /* of memory: likewise; value NaN: not measured */
+    double unit_of_requests;  /* of the unit a request is */
+    const char *unit;         /* "GB/s" */
     const struct sensitivities *told;
     uint64_t rounds;
     bool is_of_lock; /* no resource is taken: a lock is held longer, and all runs are recorded */

@@ -123,6 +123,7 @@ const struct named_table induce_tables[] = {{&sensitivity_table, sensitivity_row
 struct induce_root {
     const struct induce_view *view;
     const char *command, *resource, *most, *unit, *where, *sentence;
+    double possible, possible_least, possible_most;
     uint64_t rounds;
     bool cut;
 };
@@ -159,16 +160,26 @@ static struct table_rows notes_of_root(const void *root)
 
 static const struct table root_table =
     OBJECT(induce_root, FIELD_SCHEMA("heurt.induce/1"),
-           FIELDS(induce_root, command, resource, sentence, most, unit, where, rounds, cut),
+           FIELDS(induce_root, command, resource, sentence, most, unit, where, possible,
+                  possible_least, possible_most, rounds, cut),
            FIELD_LIST("levels", levels_of_root), FIELD_LIST("sensitivity", sensitivity_of_root),
            FIELD_LIST("times", times_of_root), FIELD_LIST("notes", notes_of_root));
 
 void induce__put_json(const struct induce_view *view, FILE *out)
 {
     char *sentence = induce__sentence(view);
-    const struct induce_root root = {view,       view->command, view->resource,
-                                     view->most, view->unit,    view->where,
-                                     sentence,   view->rounds,  view->is_cut};
+    const struct induce_root root = {.view = view,
+                                     .command = view->command,
+                                     .resource = view->resource,
+                                     .most = view->most,
+                                     .unit = view->unit,
+                                     .where = view->where,
+                                     .sentence = sentence,
+                                     .possible = view->loss.value,
+                                     .possible_least = view->loss.low,
+                                     .possible_most = view->loss.high,
+                                     .rounds = view->rounds,
+                                     .cut = view->is_cut};
     document__put(&root_table, &root, out);
     free(sentence);
 }

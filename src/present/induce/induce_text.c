@@ -4,6 +4,7 @@
 #include "present/induce/induce_screens.h"
 #include "present/shared.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -66,11 +67,19 @@ char *induce__sentence(const struct induce_view *view)
 struct vec induce__notes(const struct induce_view *view)
 {
     struct vec notes = VEC_OF(char *);
+    bool is_all = view->limit && view->loss.low > 0;
+    if (view->limit) {
+        char *text = memory__format("%c%s.", toupper((unsigned char)*view->limit), view->limit + 1);
+        vec__push(&notes, &text);
+    }
     VEC_EACH (level, &view->told->levels, struct sensitivity_level)
         if (level->asked - level->taken > SHORTFALL_FROM) {
-            char *text = memory__format("Asked for %.0f %%, it had %.0f %%: others did not leave "
-                                        "more. The line is of what was had.",
-                                        100 * level->asked, 100 * level->taken);
+            bool is_most = is_all && level->asked > view->loss.value;
+            char *text =
+                memory__format("Asked for %.0f %%, it had %.0f %%: %s. The line is of "
+                               "what was had.",
+                               100 * level->asked, 100 * level->taken,
+                               is_most ? "more cannot be taken" : "others did not leave more");
             vec__push(&notes, &text);
         }
     char *text =
