@@ -96,6 +96,19 @@ lays_out_alike() {
     says 'no thread of true waits for a lock'
 }
 
+# The program counts by its own clock: which lock is given back later than it was asked for.
+@test "the lock that is waited for most is held twice as long, another one is not" {
+    lays_out_alike
+    heurt induce lock --levels 0,100 --repeat 2 -q --json -o lock.json -- "$PROGRAMS/holds_known" "$PWD/holds"
+    expect_status 0
+    [ "$("$JSON_GET" lock.json where)" = heavy ]
+    [ "$(wc -l <holds)" -eq 5 ] || fail "$(cat holds)" # one to find the lock, two at each level
+    # All holds of two runs; of the others few, by chance.
+    [ "$(awk '$3 == $2' holds | wc -l)" -eq 2 ] || fail "$(cat holds)"
+    [ "$(awk '2 * $3 < $2' holds | wc -l)" -eq 3 ] || fail "$(cat holds)"
+    [ "$(awk '2 * $6 < $5' holds | wc -l)" -eq 5 ] || fail "$(cat holds)"
+}
+
 @test "of memory it is said how much can be taken, and levels are parts of that" {
     has_two_cpus
     heurt induce memory --repeat 1 -q --json -o report.json --bytes 1M -- true
