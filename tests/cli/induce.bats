@@ -103,9 +103,10 @@ lays_out_alike() {
     expect_status 0
     [ "$("$JSON_GET" lock.json where)" = heavy ]
     [ "$(wc -l <holds)" -eq 5 ] || fail "$(cat holds)" # one to find the lock, two at each level
-    # All holds of two runs; of the others few, by chance.
+    # All holds of two runs. In the others giving it back may take as long where it wakes who waits, which is
+    # every second time, and else by chance.
     [ "$(awk '$3 == $2' holds | wc -l)" -eq 2 ] || fail "$(cat holds)"
-    [ "$(awk '2 * $3 < $2' holds | wc -l)" -eq 3 ] || fail "$(cat holds)"
+    [ "$(awk '4 * $3 < 3 * $2' holds | wc -l)" -eq 3 ] || fail "$(cat holds)"
     [ "$(awk '2 * $6 < $5' holds | wc -l)" -eq 5 ] || fail "$(cat holds)"
 }
 
