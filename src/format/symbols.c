@@ -94,6 +94,8 @@ bool symbol__is_of_runtime(const struct symbol *symbol)
 /* "sums" of "sums[3].sx": the variable, with the scopes that it is in. */
 size_t symbol__variable_bytes(const char *name)
 {
+    if (strstr(name, SYMBOL_LATER))
+        return strlen(name);
     return strcspn(name, ".[");
 }
 

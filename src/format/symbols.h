@@ -57,7 +57,10 @@ void symbols__put_variable(struct symbols *symbols, uint32_t process, uint64_t a
 const struct symbol *symbols__variable(const struct symbols *symbols, uint32_t process,
                                        uint64_t address);
 
-/* How much of such a name is that of the variable: "sums" of "sums[3].sx". */
+/* Between the names of an address at which several things lay, one after the other. */
+#define SYMBOL_LATER ", later "
+
+/* How much of such a name is that of the variable: "sums" of "sums[3].sx"; of several names all. */
 size_t symbol__variable_bytes(const char *name);
 /* Whether both are places in one variable, as it is declared. NULL is allowed: then they are not.
  */

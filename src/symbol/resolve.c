@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "format/access_counts.h"
 #include "format/allocations.h"
 #include "format/sampled_lines.h"
@@ -31,6 +32,7 @@ struct resolver {
     struct images images;
     struct space *spaces; /* one a process, as trace__processes */
     struct vec *modules;  /* likewise: struct address_interval, where modules are or were */
+    bool *reuses;         /* likewise: files lay at one address, one after the other */
     struct map known;     /* struct address_key: looked up already */
     struct map variables; /* likewise, as data */
     struct stack_objects on_stacks;
@@ -54,8 +56,9 @@ struct taken_stack {
     struct stack_memory memory;
 };
 
+/* module: where one of several lay there then; 0: whichever it is, it is the only one. */
 struct address_key {
-    uint64_t process, address;
+    uint64_t process, address, module;
 };
 
 /* Most locks are on the heap; that they are in no module is found out by these alone. */
@@ -69,11 +72,33 @@ static struct vec modules_of(const struct space *space)
     return modules;
 }
 
+/* One file may be loaded again where it was before. */
+static bool is_other_file(const struct trace_module *one, const struct trace_module *other)
+{
+    return one->bias != other->bias || strcmp(one->path, other->path) != 0 ||
+           one->build_id_bytes != other->build_id_bytes ||
+           (one->build_id_bytes &&
+            memcmp(one->build_id, other->build_id, one->build_id_bytes) != 0);
+}
+
+static bool reuses_addresses(const struct space *space)
+{
+    for (size_t i = 0; i < space->module_count; i++)
+        for (size_t k = 0; space->modules[i].gone_tick != UINT64_MAX && k < space->module_count;
+             k++)
+            if (space->modules[k].start < space->modules[i].end &&
+                space->modules[i].start < space->modules[k].end &&
+                is_other_file(&space->modules[i], &space->modules[k]))
+                return true;
+    return false;
+}
+
 static void start_spaces(struct resolver *resolver)
 {
     const struct vec *processes = trace__processes(resolver->trace);
     resolver->spaces = memory__zeroed(processes->count, sizeof *resolver->spaces);
     resolver->modules = memory__zeroed(processes->count, sizeof *resolver->modules);
+    resolver->reuses = memory__zeroed(processes->count, sizeof *resolver->reuses);
     struct space *space = resolver->spaces;
     VEC_EACH (process, processes, const struct trace_process) {
         const struct trace_process *parent =
@@ -82,8 +107,10 @@ static void start_spaces(struct resolver *resolver)
                      parent ? &resolver->spaces[parent - (struct trace_process *)processes->items]
                             : NULL);
     }
-    for (size_t i = 0; i < processes->count; i++)
+    for (size_t i = 0; i < processes->count; i++) {
         resolver->modules[i] = modules_of(&resolver->spaces[i]);
+        resolver->reuses[i] = reuses_addresses(&resolver->spaces[i]);
+    }
 }
 
 static void end(struct resolver *resolver)
@@ -94,6 +121,7 @@ static void end(struct resolver *resolver)
     }
     free(resolver->spaces);
     free(resolver->modules);
+    free(resolver->reuses);
     images__free(&resolver->images);
     map__free(&resolver->known);
     map__free(&resolver->callers);
@@ -103,17 +131,73 @@ static void end(struct resolver *resolver)
     heap_objects__free(&resolver->on_heaps);
 }
 
+#define NAMES_BYTES 256 /* no more are put together */
+
+/* An address that was several things, one after the other, has all their names; free() them. NULL:
+ * it has that one already, or too many. before: NULL is allowed. */
+static char *joined_names(const struct symbol *before, const char *name)
+{
+    if (before && (strstr(before->function, name) || strlen(before->function) > NAMES_BYTES))
+        return NULL;
+    return memory__format("%s%s%s", before ? before->function : "", before ? SYMBOL_LATER : "",
+                          name);
+}
+
+/* "work (first.so), later work (second.so)"; free() it. */
+static char *names_of_files(const struct symbol *before, const struct symbol *after)
+{
+    const char *file = path__name(before->module);
+    bool is_joined = !before->file && strstr(before->function, SYMBOL_LATER);
+    char *first = is_joined ? memory__format("%s", before->function)
+                            : memory__format("%s (%s)", before->function, file);
+    char *second = memory__format("%s (%s)", after->function, path__name(after->module));
+    const struct symbol joined = {.function = first};
+    char *names = joined_names(&joined, second);
+    free(second);
+    if (names)
+        free(first);
+    return names ? names : first;
+}
+
+/* before: its name, when other things lay there. */
+static void join_symbols(struct resolver *resolver, uint32_t process, uint64_t address,
+                         const struct symbol *before, const struct symbol *after,
+                         void (*put)(struct symbols *, uint32_t, uint64_t, const struct symbol *))
+{
+    if (!before || !after || before == after)
+        return;
+    char *names = names_of_files(before, after);
+    const struct symbol symbol = {
+        .function = names, .module = before->module, .named = before->named && after->named};
+    put(resolver->symbols, process, address, &symbol);
+    free(names);
+}
+
+static struct address_key key_of(struct resolver *resolver, size_t process, uint64_t address,
+                                 uint64_t tick)
+{
+    struct address_key key = {trace__process_at(resolver->trace, process)->serial, address, 0};
+    if (resolver->reuses[process])
+        key.module = (uintptr_t)space__find(&resolver->spaces[process], address, tick).module;
+    return key;
+}
+
 static void add_address(struct resolver *resolver, size_t process, uint64_t address, uint64_t tick,
                         enum address_use use)
 {
     const struct trace_process *owner = trace__process_at(resolver->trace, process);
-    struct address_key key = {owner->serial, address};
+    bool is_return = use == ADDRESS_CALL || use == ADDRESS_FRAME_CALL;
+    struct address_key key = key_of(resolver, process, address, tick);
     size_t count = resolver->known.count;
     if (address == 0 || map__put(&resolver->known, &key, sizeof key, count) != count)
         return;
     struct space *space = &resolver->spaces[process];
-    bool is_return = use == ADDRESS_CALL || use == ADDRESS_FRAME_CALL;
-    if (lookup__put(resolver->symbols, owner->serial, space, address, tick, is_return))
+    const struct symbol *before =
+        key.module ? symbols__get(resolver->symbols, owner->serial, address) : NULL;
+    bool is_named = lookup__put(resolver->symbols, owner->serial, space, address, tick, is_return);
+    join_symbols(resolver, owner->serial, address, before,
+                 symbols__get(resolver->symbols, owner->serial, address), symbols__put);
+    if (is_named)
         return;
     struct address_place place = space__find(space, address - is_return, tick);
     bool is_frame = use == ADDRESS_FRAME_EXACT || use == ADDRESS_FRAME_CALL;
@@ -128,7 +212,6 @@ static void add_object(struct resolver *resolver, const struct named_object *obj
 {
     size_t process = object->process, count = resolver->variables.count;
     uint64_t address = object->address, tick = object->tick;
-    struct address_key key = {object->serial, address};
     if (!intervals__find(&resolver->modules[process], address)) {
         stack_objects__add(&resolver->on_stacks, process, object->serial, address, tick);
         if (object->site)
@@ -138,26 +221,26 @@ static void add_object(struct resolver *resolver, const struct named_object *obj
                                 taken->frames, taken->count, &taken->memory);
         return;
     }
+    struct address_key key = key_of(resolver, process, address, tick);
     if (map__put(&resolver->variables, &key, sizeof key, count) != count)
         return;
-    if (!lookup__put_variable(resolver->symbols, object->serial, &resolver->spaces[process],
-                              address, tick) &&
-        object->site)
+    const struct symbol *before =
+        key.module ? symbols__variable(resolver->symbols, object->serial, address) : NULL;
+    bool is_named = lookup__put_variable(resolver->symbols, object->serial,
+                                         &resolver->spaces[process], address, tick);
+    join_symbols(resolver, object->serial, address, before,
+                 symbols__variable(resolver->symbols, object->serial, address),
+                 symbols__put_variable);
+    if (!is_named && object->site)
         heap_objects__add(&resolver->on_heaps, object);
 }
 
-#define NAMES_BYTES 256 /* no more are put together */
-
-/* An address that was several things, one after the other, has all their names. */
 static void add_named_object(struct symbols *symbols, uint32_t process,
                              const struct trace_object *object)
 {
-    const struct symbol *before = symbols__variable(symbols, process, object->address);
-    bool is_known = before && strstr(before->function, object->name);
-    if (is_known || (before && strlen(before->function) > NAMES_BYTES))
+    char *names = joined_names(symbols__variable(symbols, process, object->address), object->name);
+    if (!names)
         return;
-    char *names = memory__format("%s%s%s", before ? before->function : "", before ? ", later " : "",
-                                 object->name);
     const struct symbol symbol = {.function = names, .module = "", .named = true};
     symbols__put_variable(symbols, process, object->address, &symbol);
     free(names);
@@ -321,7 +404,8 @@ static void add_call(struct resolver *resolver, const struct trace_thread *threa
     struct named_object object = {
         .process = thread->process, .serial = serial_of(resolver, thread), .tick = event->tick};
     uint64_t site = HEURT_SITE_ADDRESS(event->payload[0]);
-    if (!is_recent(recent->sites, site)) {
+    bool reuses = resolver->reuses[thread->process];
+    if (!is_recent(recent->sites, site) || reuses) {
         add_address(resolver, thread->process, site, event->tick, ADDRESS_CALL);
         if (event->id == HEURT_EVENT_SLEEP)
             symbols__put_sleep(resolver->symbols, object.serial, site, false);
@@ -330,7 +414,7 @@ static void add_call(struct resolver *resolver, const struct trace_thread *threa
     object.site = site;
     for (object.word = 1; object.word <= objects && object.word < event->words; object.word++) {
         object.address = event->payload[object.word];
-        if (!is_recent(recent->objects, object.address + site) || taken->count)
+        if (!is_recent(recent->objects, object.address + site) || reuses || taken->count)
             add_object(resolver, &object, taken);
     }
 }
@@ -400,8 +484,8 @@ static void add_samples(struct resolver *resolver)
         if (index >= trace__threads(resolver->trace)->count)
             continue;
         const struct trace_thread *thread = trace__thread_at(resolver->trace, index);
-        add_address(resolver, thread->process, sample->instruction, thread->start_tick,
-                    ADDRESS_SAMPLE);
+        add_address(resolver, thread->process, sample->instruction,
+                    sample__tick(resolver->trace, sample), ADDRESS_SAMPLE);
     }
     sample_threads__free(known);
 }
@@ -418,7 +502,7 @@ static void add_sampled_lines(struct resolver *resolver)
             struct named_object object = {.process = line->process,
                                           .serial = serial_of(resolver, thread),
                                           .address = at->address,
-                                          .tick = thread->start_tick};
+                                          .tick = sample__tick(resolver->trace, at->sample)};
             add_object(resolver, &object, NULL);
         }
     }
@@ -435,18 +519,20 @@ static void add_sampled_variables(struct resolver *resolver)
     VEC_EACH (sample, trace__samples(resolver->trace), const struct heurt_sample) {
         bool may_be = sample->address && sample->region != HEURT_REGION_STACK;
         uint32_t index = may_be ? sample_threads__of(threads, sample) : UINT32_MAX;
-        struct address_key key = {sample->pid, sample->address};
+        struct address_key key = {sample->pid, sample->address, 0};
         size_t before = known.count;
         if (index == UINT32_MAX || before >= NAMED_MOST)
             continue;
         const struct trace_thread *thread = trace__thread_at(resolver->trace, index);
         if (!intervals__find(&resolver->modules[thread->process], sample->address))
             continue;
+        uint64_t tick = sample__tick(resolver->trace, sample);
+        key.module = key_of(resolver, thread->process, sample->address, tick).module;
         map__put(&known, &key, sizeof key, 1);
         struct named_object object = {.process = thread->process,
                                       .serial = serial_of(resolver, thread),
                                       .address = sample->address,
-                                      .tick = thread->start_tick};
+                                      .tick = tick};
         if (known.count > before)
             add_object(resolver, &object, NULL);
     }

@@ -68,7 +68,7 @@ static char *title_of_variable(const struct report *report, const struct memory_
     const struct trace_process *process = trace__process_at(report->trace, object->process);
     const struct symbol *variable =
         symbols__variable(report->symbols, process->serial, object->address);
-    char *root = memory__format("%.*s", (int)strcspn(object->name, ".["), object->name);
+    char *root = memory__format("%.*s", (int)symbol__variable_bytes(object->name), object->name);
     char *source =
         variable
             ? place__source(&(struct place){.file = variable->file, .line = variable->line}, false)
