@@ -1,6 +1,8 @@
 /* test_finding_serial.c: threads that are waited for one after another, in the order of their
- * starts, or made for little work. A tick is a nanosecond. */
+ * starts, or made for little work; one that works alone between parallel regions. A tick is a
+ * nanosecond. */
 #include "analysis/findings/findings.h"
+#include "analysis/openmp/openmp.h"
 #include "scene.h"
 
 #include <setjmp.h>
@@ -10,7 +12,7 @@
 
 #define LEFT | 1
 
-enum { START = 0x9a00, JOIN_SITE = 0x9b00 };
+enum { START = 0x9a00, JOIN_SITE = 0x9b00, REGION = 0x9c01, SMOOTH = 0x9d00 };
 
 /* On 2 CPUs. */
 static struct findings *find(struct scene *scene)
@@ -195,6 +197,106 @@ static void threads_that_are_made_for_work_cost_what_making_them_takes(void **st
     findings__free(findings);
 }
 
+/* ---- between parallel regions ---------------------------------------------------------------- */
+
+#define MS UINT64_C(1000000)
+
+/* A region of two threads for 10 ms, 100 ms in which its caller alone works, and the region again.
+ */
+static void call_regions(struct scene *scene, uint32_t caller, uint32_t worker, uint64_t from)
+{
+    for (uint64_t i = 0; i < 2; i++) {
+        uint64_t number = 2 * caller + i + 1, begin = from + i * 110 * MS, end = begin + 10 * MS;
+        uint64_t site = HEURT_SITE(REGION, HEURT_OPENMP_REGION);
+        uint64_t body = HEURT_SITE(REGION, HEURT_OPENMP_BODY);
+        PUT(scene, caller, begin, HEURT_EVENT_OPENMP_BEGIN, site, number, 2);
+        PUT(scene, caller, begin, HEURT_EVENT_OPENMP_BEGIN, body, number, 2);
+        PUT(scene, worker, begin, HEURT_EVENT_OPENMP_BEGIN, body, number, (uint64_t)1 << 32 | 2);
+        PUT(scene, caller, end, HEURT_EVENT_OPENMP_END, body, 0, 0, 0);
+        PUT(scene, worker, end, HEURT_EVENT_OPENMP_END, body, 0, 0, 0);
+        PUT(scene, caller, end, HEURT_EVENT_OPENMP_END, site, 0, 0, 0);
+    }
+    for (uint64_t at = from + 10 * MS; at < from + 110 * MS; at += MS) {
+        struct heurt_sample sample = {.monotonic_ns = at,
+                                      .instruction = SMOOTH,
+                                      .pid = 100,
+                                      .tid = 1000 + caller,
+                                      .weight_ns = (uint32_t)MS};
+        assert_int_equal(trace_writer__define(scene->writer, HEURT_NO_SERIAL,
+                                              HEURT_DEFINITION_SAMPLES, &sample, sizeof sample),
+                         0);
+    }
+}
+
+/* So many threads call them, each so much later than the one before. run__free. */
+static struct run find_callers(struct scene *scene, uint32_t callers, uint64_t later,
+                               const char *cpus)
+{
+    const uint64_t start = 1000, end = start + (callers - 1) * later + 120 * MS;
+    struct error error = {""};
+    for (uint32_t i = 0; i < callers; i++) {
+        uint64_t from = start + i * later;
+        for (uint32_t thread = 2 * i; thread < 2 * i + 2; thread++)
+            scene__start(scene, thread, from);
+        call_regions(scene, 2 * i, 2 * i + 1, from);
+        for (uint32_t thread = 2 * i; thread < 2 * i + 2; thread++)
+            PUT(scene, thread, from + 120 * MS, HEURT_EVENT_THREAD_END, 120 * MS, 0);
+    }
+    scene->end = (struct heurt_clock_pair){end, end};
+    assert_int_equal(trace_writer__meta(scene->writer, "cpus", cpus), 0);
+    scene__profile(scene);
+    symbols__put(scene->symbols, 0, SMOOTH, &(struct symbol){.function = "smooth"});
+    struct run run = run__of(scene->trace, scene->symbols);
+    run__ask(&run, &openmp_analysis, NULL);
+    run__ask(&run, &findings_analysis, NULL);
+    assert_int_equal(run__analyse(&run, &error), 0);
+    return run;
+}
+
+static const struct finding *between_of(struct run *run)
+{
+    const struct findings *findings = run__result(run, &findings_analysis);
+    VEC_EACH (finding, &findings->rows, struct finding)
+        if (finding->is_between)
+            return finding;
+    return NULL;
+}
+
+/* Of 120 ms each 50 could be saved, whoever calls, if each caller has two CPUs. */
+static void assert_half_is_saved(struct run run, uint64_t lost_ns)
+{
+    const struct finding *between = between_of(&run);
+    assert_non_null(between);
+    assert_string_equal(between->place->function, "smooth");
+    assert_int_equal(between->lost_ns, lost_ns);
+    assert_true(between->wall_gain[0] < 1.71 && between->wall_gain[1] > 1.71);
+    assert_true(between->wall_gain[1] < 2.2);
+    run__free(&run);
+}
+
+static void who_works_alone_between_regions_is_a_finding(void **state)
+{
+    assert_half_is_saved(find_callers(*state, 1, 0, "2"), 100 * MS);
+}
+
+static void callers_that_follow_each_other_save_all_the_same(void **state)
+{
+    assert_half_is_saved(find_callers(*state, 2, 120 * MS, "2"), 200 * MS);
+}
+
+/* What two save at a time is saved once. */
+static void callers_side_by_side_save_together(void **state)
+{
+    assert_half_is_saved(find_callers(*state, 2, 0, "4"), 200 * MS);
+}
+
+static void callers_that_take_all_cpus_could_save_nothing(void **state)
+{
+    struct run run = find_callers(*state, 2, 0, "2");
+    assert_null(between_of(&run));
+    run__free(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +309,10 @@ int main(void)
         TEST(it_is_not_the_order_when_the_oldest_has_ended),
         TEST(threads_that_are_made_for_little_are_a_finding),
         TEST(threads_that_are_made_for_work_cost_what_making_them_takes),
+        TEST(who_works_alone_between_regions_is_a_finding),
+        TEST(callers_that_follow_each_other_save_all_the_same),
+        TEST(callers_side_by_side_save_together),
+        TEST(callers_that_take_all_cpus_could_save_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

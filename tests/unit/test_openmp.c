@@ -111,6 +111,41 @@ static void efficiency_adds_up(void **state)
     assert_float_equal(efficiency__balance(use), 0.8, 1e-9);
 }
 
+/* Two threads each call a region for 1,000 ns twice, and have 2,000 in between; the second one
+ * begins so much later. */
+static double callers_with(struct scene *scene, uint64_t later)
+{
+    for (uint32_t thread = 0; thread < 2; thread++) {
+        uint64_t from = 2000 + thread * later;
+        scene__start(scene, thread, 1000);
+        for (uint64_t begin = from; begin <= from + 3000; begin += 3000) {
+            BEGIN(thread, begin, REGION, REGION, 1 + 2 * thread + (begin > from), 1);
+            BEGIN(thread, begin, BODY, REGION, 1 + 2 * thread + (begin > from), 1);
+            END(thread, begin + 1000, BODY, REGION, 0, 0, 0);
+            END(thread, begin + 1000, REGION, REGION, 0, 0, 0);
+        }
+    }
+    lives(scene, 20000);
+    analyse(scene);
+    assert_int_equal(use->efficiency.between_ns, 4000);
+    return use->efficiency.callers;
+}
+
+static void callers_side_by_side_are_two(void **state)
+{
+    assert_float_equal(callers_with(*state, 0), 2, 1e-9);
+}
+
+static void callers_that_follow_each_other_are_one_at_a_time(void **state)
+{
+    assert_float_equal(callers_with(*state, 5000), 1, 1e-9);
+}
+
+static void callers_that_overlap_are_so_many_on_the_average(void **state)
+{
+    assert_float_equal(callers_with(*state, 3000), 8.0 / 7, 1e-9);
+}
+
 /* As many CPUs as the work needs are what balancing can use. */
 static void gain_is_bounded_by_cpus(void **state)
 {
@@ -461,6 +496,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(parts_of_a_region, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(efficiency_adds_up, scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(callers_side_by_side_are_two, scene__setup,
+                                        scene__teardown),
+        cmocka_unit_test_setup_teardown(callers_that_follow_each_other_are_one_at_a_time,
+                                        scene__setup, scene__teardown),
+        cmocka_unit_test_setup_teardown(callers_that_overlap_are_so_many_on_the_average,
+                                        scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(gain_is_bounded_by_cpus, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(waits_are_no_work, scene__setup, scene__teardown),
         cmocka_unit_test_setup_teardown(tasks_are_work_of_who_runs_them, scene__setup,

@@ -196,6 +196,8 @@ struct efficiency {
     uint64_t serial_ns;      /* of the wall time: in no region. Work, */
     uint64_t serial_lost_ns; /* but the other threads' time then is lost */
     uint64_t between_ns;     /* of serial_ns: from the first region's begin to the last one's end */
+    double callers;          /* that were between their first and last region at a time, on the
+                                average while any was; 0: none called a region */
     uint64_t unused_ns;      /* teams that were smaller */
     struct team_times times; /* of regions that are in no other one */
 };

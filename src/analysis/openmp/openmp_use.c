@@ -456,6 +456,23 @@ static void find_threads(struct gathered_regions *all)
 
 /* ---- the whole run --------------------------------------------------------------------------- */
 
+/* From the begin of a thread's first region to the end of its last one; none: last is 0. */
+struct caller_span {
+    uint64_t first, last;
+};
+
+static struct caller_span caller_span__of(const struct thread_record *record)
+{
+    struct caller_span span = {UINT64_MAX, 0};
+    VEC_EACH (call, &record->calls, const struct region_call) {
+        if (call->is_nested)
+            continue;
+        span.first = call->begin < span.first ? call->begin : span.first;
+        span.last = call->end > span.last ? call->end : span.last;
+    }
+    return span;
+}
+
 /* Of a thread that calls regions: its time in none, and teams that were smaller than they might be.
  */
 static void add_caller(struct gathered_regions *all, const struct thread_record *record)
@@ -463,26 +480,50 @@ static void add_caller(struct gathered_regions *all, const struct thread_record 
     struct efficiency *efficiency = &all->use->efficiency;
     const struct trace_thread *thread = trace__thread_at(all->trace, record->thread);
     uint64_t life = less(thread->end_tick, thread->start_tick), inside = 0;
-    uint64_t paused = record->paused, first = UINT64_MAX, last = 0;
-    bool calls_any = false;
+    uint64_t paused = record->paused;
+    struct caller_span span = caller_span__of(record);
     VEC_EACH (call, &record->calls, const struct region_call) {
-        calls_any |= !call->is_nested;
         if (call->is_nested)
             continue;
         inside += ticks_of(call);
         paused += call->paused;
-        first = call->begin < first ? call->begin : first;
-        last = call->end > last ? call->end : last;
     }
-    if (!calls_any)
+    if (!span.last)
         return;
     life = less(life, paused);
     uint64_t serial_ns = trace__ns(all->trace, less(life, inside));
     efficiency->capacity_ns += trace__ns(all->trace, life) * efficiency->threads;
     efficiency->life_ns += trace__ns(all->trace, life);
     efficiency->serial_ns += serial_ns;
-    efficiency->between_ns += trace__ns(all->trace, less(last - first, inside));
+    efficiency->between_ns += trace__ns(all->trace, less(span.last - span.first, inside));
     efficiency->serial_lost_ns += serial_ns * (efficiency->threads - 1);
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct caller_span *left = a, *right = b;
+    return ORDER(left->first, right->first);
+}
+
+/* How many of them there are at a time: all their lengths, over that of what any of them covers. */
+static double callers_at_a_time(const struct vec *records)
+{
+    struct vec spans = VEC_OF(struct caller_span);
+    VEC_EACH (record, records, const struct thread_record) {
+        struct caller_span span = caller_span__of(record);
+        if (span.last)
+            vec__push(&spans, &span);
+    }
+    vec__sort(&spans, by_first);
+    uint64_t sum = 0, covered = 0, behind = 0;
+    VEC_EACH (span, &spans, const struct caller_span) {
+        sum += less(span->last, span->first);
+        covered += less(span->last, span->first > behind ? span->first : behind);
+        behind = span->last > behind ? span->last : behind;
+    }
+    double callers = covered ? (double)sum / (double)covered : (double)(spans.count > 0);
+    vec__free(&spans);
+    return callers;
 }
 
 static void find_efficiency(struct gathered_regions *all)
@@ -501,6 +542,7 @@ static void find_efficiency(struct gathered_regions *all)
     efficiency->unused_ns = less(regions_ns * efficiency->threads, capacity_ns);
     VEC_EACH (record, all->records, const struct thread_record)
         add_caller(all, record);
+    efficiency->callers = callers_at_a_time(all->records);
 }
 
 static int by_capacity(const void *a, const void *b)
