@@ -303,6 +303,25 @@ const struct glossary_word glossary_words[] = {
      .measured = "From the ends of the threads that had work, or where they last waited for some: "
                  "how long all but the last one were done.",
      .example = "One thread works on while the others are done."},
+    {WORD("serial code"), .also = "serial|between parallel regions",
+     .meaning = "One thread of an OpenMP program works alone between parallel regions, and those "
+                "of its team wait for the next one. In data it is an imbalance.",
+     .measured = "Samples of threads that call regions, taken between the begin of their first "
+                 "region and the end of their last one, in none. The gain is that of work which "
+                 "all CPUs share that other callers of regions leave.",
+     .doubt = "Whether the work can be divided nobody knows but you.",
+     .example = "1     ~300 ms   22 %  1.3–1.4×     serial code in smooth omp_cg.c:21",
+     .try = "divide that work among the threads, too"},
+    {WORD("dealing out iterations"), .also = "dealing out|schedule|chunk|chunks",
+     .meaning = "Threads fetch so few iterations of a loop at a time that they get in each "
+                "other's way at the counter of these. In data it is true sharing.",
+     .measured = "The loop's chunks are counted and their sizes told. What is lost is the larger "
+                 "of two: what samples tell of the counter's cache line, and the CPU time of "
+                 "OpenMP's runtime.",
+     .doubt = "What a compiler makes better of a loop over many iterations is not known.",
+     .example = "Threads come for so few iterations at a time that they wait for the counter of "
+                "these.",
+     .try = "schedule(dynamic, n) with a larger n"},
     {OF("creation", FINDING_CREATION), .also = "making threads",
      .meaning = "The program makes and ends threads all the time, for little work each.",
      .measured = "The starts and ends of all threads, and what each did in between.",
