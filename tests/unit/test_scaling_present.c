@@ -161,6 +161,17 @@ static void noise_is_said(void **unused)
     shows("scaling/noise.txt", SCREEN, &wide, 0);
 }
 
+/* The row of the whole has a figure ahead all the same: where it is from is said. */
+static void without_a_law_of_the_whole_its_parts_are_added(void **unused)
+{
+    static const double longer[] = {[1] = 1, [2] = 1, [4] = 1.8, [8] = 1};
+    (void)unused;
+    for (unsigned repeat = 0; repeat < REPEATS; repeat++)
+        for (uint32_t threads = 1; threads <= CPUS; threads *= 2)
+            add_runs(threads, CPUS, longer[threads]);
+    shows("scaling/misfit.txt", SCREEN, &wide, 0);
+}
+
 static void two_counts_beside_others_are_a_guess(void **unused)
 {
     (void)unused;
@@ -197,6 +208,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_limits_stands_first, begin, end),
         cmocka_unit_test_setup_teardown(where_nothing_tells_the_number_that_is_said, begin, end),
         cmocka_unit_test_setup_teardown(noise_is_said, begin, end),
+        cmocka_unit_test_setup_teardown(without_a_law_of_the_whole_its_parts_are_added, begin, end),
         cmocka_unit_test_setup_teardown(two_counts_beside_others_are_a_guess, begin, end),
         cmocka_unit_test_setup_teardown(one_count_tells_nothing, begin, end),
         cmocka_unit_test_setup_teardown(on_cpus_the_lost_speedup_is_divided, begin, end),

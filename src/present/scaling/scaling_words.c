@@ -301,6 +301,8 @@ static void note_law(const struct scaling_view *view, struct vec *notes)
     if (law->kind != LAW_NONE && isnan(law->quantile))
         whole =
             text__append(whole, " Of one run each it is not known how sure that is (--repeat).");
+    if (scaling->is_of_parts && !isnan(scaling->whole_ahead[0].value))
+        whole = text__append(whole, " What the table has for it ahead is the sum of its parts.");
     note(notes, whole);
     if (isnan(scaling->held_out.value))
         return;
