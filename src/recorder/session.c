@@ -2,6 +2,8 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "format/message_layout.h"
+#include "kernel/machine_time.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -49,6 +51,17 @@ void session__name_program(struct trace_writer *writer, const char *path)
     free(file);
 }
 
+/* What a launcher binds a rank to is not what all of them have. */
+static unsigned cpus_of_program(void)
+{
+    static const char *const of_ranks[] = HEURT_MPI_VARIABLES;
+    long all = sysconf(_SC_NPROCESSORS_ONLN);
+    for (size_t i = 0; i < sizeof of_ranks / sizeof *of_ranks; i++)
+        if (getenv(of_ranks[i]) && all > 0)
+            return (unsigned)all;
+    return machine_time__cpus();
+}
+
 void session__describe(struct trace_writer *writer, char *const *command_line)
 {
     char *command = join(command_line);
@@ -56,7 +69,7 @@ void session__describe(struct trace_writer *writer, char *const *command_line)
     struct utsname name;
     trace_writer__meta(writer, "command", command);
     trace_writer__meta(writer, "version", HEURT_PROGRAM_VERSION);
-    snprintf(number, sizeof number, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    snprintf(number, sizeof number, "%u", cpus_of_program());
     trace_writer__meta(writer, "cpus", number);
     if (getcwd(directory, sizeof directory))
         trace_writer__meta(writer, "directory", directory);

@@ -291,6 +291,45 @@ static void cpus_that_others_take_are_told_and_are_no_cause(void **state)
     findings__free(findings);
 }
 
+/* Two threads have half of a CPU each and want the rest, while half of the machine is free. They
+ * come back to the same CPU each time, or to one after the other. */
+static const struct finding *find_bound(struct scene *scene, unsigned cpus,
+                                        struct findings **findings)
+{
+    const uint64_t until = BEGIN + 100000000;
+    for (uint32_t thread = 0; thread < 2; thread++) {
+        scene__start(scene, thread, BEGIN);
+        PUT(scene, thread, BEGIN, HEURT_EVENT_KERNEL, 0);
+        for (uint64_t at = BEGIN + 5000000, i = 0; at < until; at += 5000000, i++)
+            PUT(scene, thread, at, HEURT_EVENT_OFF_CPU, HEURT_OFF(2500000, HEURT_OFF_PREEMPTED),
+                HEURT_BACK(2500000, i % cpus), 0);
+        PUT(scene, thread, until, HEURT_EVENT_THREAD_END, 50000000, 0);
+    }
+    struct heurt_session *session = trace_writer__session(scene->writer);
+    session->finished = 1;
+    session->cpu_ns = 100000000;
+    *findings = find_until(scene, until);
+    return find_kind(*findings, FINDING_CPU);
+}
+
+static void who_stays_on_one_cpu_while_another_is_free_is_bound(void **state)
+{
+    struct findings *findings;
+    const struct finding *finding = find_bound(*state, 1, &findings);
+    assert_true(finding->ranked);
+    assert_int_equal(finding->bound_cpus, 1);
+    findings__free(findings);
+}
+
+static void who_goes_from_cpu_to_cpu_is_not_bound(void **state)
+{
+    struct findings *findings;
+    const struct finding *finding = find_bound(*state, 2, &findings);
+    assert_true(!finding->ranked);
+    assert_int_equal(finding->bound_cpus, 0);
+    findings__free(findings);
+}
+
 /* Two threads meet twenty times; in one of so many rounds one of them has no CPU for 7 of 10 ms
  * before it comes; in each other one it works so many ms longer. */
 static struct findings *find_late(struct scene *scene, uint64_t foreign_ns, unsigned one_of,
@@ -524,6 +563,8 @@ int main(void)
         TEST(who_comes_late_for_want_of_a_cpu_is_waited_for),
         TEST(who_comes_late_because_others_take_the_cpus_is_no_cause),
         TEST(what_others_make_threads_wait_hides_no_cause),
+        TEST(who_stays_on_one_cpu_while_another_is_free_is_bound),
+        TEST(who_goes_from_cpu_to_cpu_is_not_bound),
         TEST(who_is_done_last_works_alone),
         TEST(who_waited_before_is_done_later_for_that),
         TEST(who_ends_after_waiting_for_the_last_is_not_the_last),

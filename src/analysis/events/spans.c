@@ -336,9 +336,18 @@ struct thread_fold *thread_fold__start(struct class_table *lane, const struct sy
     return self;
 }
 
+static void note_cpu(struct thread_result *result, uint16_t cpu)
+{
+    result->moves += result->backs && result->cpu != cpu;
+    result->backs++;
+    result->cpu = cpu;
+}
+
 void thread_fold__event(void *part, const struct event *event)
 {
     struct thread_fold *self = part;
+    if (event->id == HEURT_EVENT_OFF_CPU && event->words >= 2)
+        note_cpu(self->result, (uint16_t)HEURT_SITE_HOW(event->payload[1]));
     if (self->signatures)
         fold_by_nests(self, event);
     else

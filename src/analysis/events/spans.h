@@ -14,6 +14,9 @@ struct thread_result {
     uint64_t last_wait; /* tick of its last one in which others may have kept it; 0: none */
     uint64_t end;       /* of its life; later than the last event when it was stuck */
     uint64_t served; /* of its waits for messages: others were at work on what it had asked them */
+    /* How often it came back to a CPU, and how often to another one than before. */
+    uint32_t backs, moves;
+    uint16_t cpu; /* the last one */
 };
 
 /* Of the thread (index into trace__threads). Ticks. */

@@ -493,6 +493,33 @@ static double cpu_over_work(const struct finder *finder)
     return work_ns ? (double)all_ns / (double)work_ns : 1;
 }
 
+#define FREE_CPUS 0.25   /* of finder->used, at most: then some CPU is free all the time */
+#define WANDERERS_PART 8 /* of what was wanted: by those who are not on the same CPU always */
+
+/* How many CPUs those stay on who wanted one while others were free: something binds them. ns: by
+ * thread. 0: they do not, or all CPUs are busy. */
+static unsigned bound_cpus(const struct finder *finder, const uint64_t *ns, uint64_t sum_ns)
+{
+    size_t threads = finder->profile->threads.count;
+    uint64_t wanderers_ns = 0;
+    struct vec cpus = VEC_OF(int);
+    for (size_t i = 0; i < threads; i++) {
+        int cpu = profile_thread_at(finder, i)->cpu;
+        wanderers_ns += cpu < 0 ? ns[i] : 0;
+        bool is_new = cpu >= 0 && ns[i] > sum_ns / (WANDERERS_PART * threads);
+        VEC_EACH (known, &cpus, const int)
+            is_new &= *known != cpu;
+        if (is_new)
+            vec__push(&cpus, &cpu);
+    }
+    unsigned count = (unsigned)cpus.count;
+    vec__free(&cpus);
+    return finder->used <= FREE_CPUS && wanderers_ns <= sum_ns / WANDERERS_PART &&
+                   count < finder__cpus(finder)
+               ? count
+               : 0;
+}
+
 /* Who has work again, and no CPU. */
 static void add_woken(const struct finder *finder, uint64_t *ns, uint64_t *sum)
 {
@@ -555,6 +582,8 @@ static void add_of_component(struct finder *finder, enum component component)
         finding->lost_ns = sum;
         finding->leader = class;
         finding->own_gain = cpu_over_work(finder);
+        if (finding->category == FINDING_CPU)
+            finding->bound_cpus = bound_cpus(finder, ns, sum);
         if (component == COMPONENT_PAGE_FAULT)
             find_whose_faults(finder, ns, finding);
         if (class != FINDING_NO_CLASS) {

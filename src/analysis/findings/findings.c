@@ -295,7 +295,8 @@ static bool is_worth_it(const struct findings *findings, const struct finding *f
         return !finding->is_of_many && finding->lost_ns >= FAULTS_LEAST_NS &&
                (is_long || (gain >= SHORT_RUN_GAIN && finding->share >= FINDING_SHARE / 2));
     case FINDING_CPU: /* more threads than CPUs use them as well; what others take is theirs */
-        return is_long && fmin(gain, finding->own_gain) >= ASSUMED_GAIN;
+        return is_long &&
+               (finding->bound_cpus ? gain : fmin(gain, finding->own_gain)) >= ASSUMED_GAIN;
     case FINDING_OVERLAP: /* two CPUs of one core slow each other down by themselves */
         if (finding->slower < SLOWER_LEAST)
             return false;

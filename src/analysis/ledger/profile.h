@@ -108,6 +108,7 @@ struct profile_thread {
     uint64_t served_ns; /* of its waits for messages: others were at work on what it had asked */
     uint64_t kernel_overhead_ns; /* of the overhead: what the kernel's records of it cost */
     uint64_t events;
+    int cpu;              /* that it came back to, nearly always; -1: several, or not known */
     bool has_kernel;      /* the kernel's records tell when it was off the CPU */
     uint64_t kernel_lost; /* of these, so many were lost */
 };

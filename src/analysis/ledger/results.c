@@ -304,6 +304,15 @@ static void find_idle_end(const struct result_base *base, const struct thread_re
         ns < result->component_ns[result->idle_end] ? ns : result->component_ns[result->idle_end];
 }
 
+#define BACKS_LEAST 10 /* and of so many one to another CPU */
+
+static int cpu_of(const struct thread_result *folded)
+{
+    return folded->backs >= BACKS_LEAST && folded->moves <= folded->backs / BACKS_LEAST
+               ? folded->cpu
+               : -1;
+}
+
 void thread__result(const struct result_base *base, const struct trace_thread *thread,
                     uint32_t index, const struct thread_result *folded,
                     struct profile_thread *result)
@@ -317,6 +326,7 @@ void thread__result(const struct result_base *base, const struct trace_thread *t
                                       .kernel_overhead_ns =
                                           kernel_overhead_of(base, thread, &folded->fold),
                                       .events = folded->fold.events,
+                                      .cpu = cpu_of(folded),
                                       .has_kernel = folded->fold.kernel_since != 0,
                                       .kernel_lost = folded->fold.kernel_lost};
     uint64_t left = result->lifetime_ns;

@@ -196,6 +196,10 @@ static char *cause_of(const struct report *report, const struct finding *finding
     const char *cpus = trace__meta(report->trace, "cpus");
     if (finding->category != FINDING_CPU || !cpus || !*cpus || trace__has_asides(report->trace))
         return finding__cause(report, finding);
+    if (finding->bound_cpus)
+        return memory__format("Threads that wanted a CPU stay on %u of the %s CPUs, and other CPUs "
+                              "are free: something binds them.",
+                              finding->bound_cpus, cpus);
     char *workers = workers__text(report);
     double others = profile__cpus_of_others(report->profile, report->trace);
     char *text =

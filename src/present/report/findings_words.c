@@ -729,11 +729,16 @@ const char *const *finding__tries(const struct report *report, const struct find
     static const char *const of_pieces[TRIES_MOST] = {
         "send each message in one piece (writev), or set TCP_NODELAY: waits of 40 ms are those for "
         "an acknowledgement that the other side delays"};
+    static const char *const of_bound[TRIES_MOST] = {
+        "let threads run on all CPUs: pthread_setaffinity_np, OMP_PROC_BIND, taskset or a cpuset "
+        "binds them"};
     static const char *const of_idle[TRIES_MOST] = {"more tasks, and the long ones first",
                                                     "fewer of them that depend on others",
                                                     "less work before the first of them is made"};
     if (finding->category == FINDING_TASK && doing_of_tasks(report) && !hint_of(report, finding))
         return of_idle;
+    if (finding->bound_cpus)
+        return of_bound;
     if (finding->stage_and_1)
         return of_stage;
     if (finding->sleep_and_1 && finding->category == FINDING_LOCK)

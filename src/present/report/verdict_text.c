@@ -44,6 +44,10 @@ static char *what_is_wrong(const struct report *report, const struct finding *fi
         text = waiters_of(report, finding, "One lock holds");
     else if (trace__has_asides(report->trace))
         text = finding__verdict(report, finding);
+    else if (finding->bound_cpus)
+        text = memory__format("%s wanted a CPU while other CPUs were free: they stay on %u of the "
+                              "%s CPUs.",
+                              workers, finding->bound_cpus, trace__meta(report->trace, "cpus"));
     else if (finding->category == FINDING_CPU &&
              profile__cpus_of_others(report->profile, report->trace) > 0)
         text = memory__format("%s wanted CPUs that other programs used.", workers);
@@ -145,8 +149,10 @@ static bool loses_in_regions(const struct report *report)
                LOST_IN_REGIONS;
 }
 
+#define UNKNOWN_PART 4 /* of the time of threads that work: so much is known of little */
+
 /* As far as one could see. */
-static char *found_nothing(const struct report *report)
+static char *found_nothing(const struct report *report, const struct role *sum)
 {
     if (loses_in_regions(report))
         return memory__text("No single cause is large enough, and parallel regions lose much of "
@@ -155,13 +161,15 @@ static char *found_nothing(const struct report *report)
     bool hides_waits = false;
     while ((kind = runtime__next(report, kind)))
         hides_waits |= kind->hides_waits;
-    return memory__text(hides_waits
-                            ? "No interference found among its threads, and what goes on in "
-                              "its runtime is not seen"
-                        : report__saw_little(report)
-                            ? "Little can be said: most of the work was in processes that changed "
-                              "their user, which left the recording"
-                            : "No interference found");
+    return memory__text(
+        hides_waits ? "No interference found among its threads, and what goes on in "
+                      "its runtime is not seen"
+        : report__saw_little(report)
+            ? "Little can be said: most of the work was in processes that changed "
+              "their user, which left the recording"
+        : sum->component_ns[COMPONENT_OTHER_BLOCKED] > sum->lifetime_ns / UNKNOWN_PART
+            ? "No interference found in what is known"
+            : "No interference found");
 }
 
 /* " Other programs used 1.2 of the 2 CPUs: …", where threads wanted some, or "". Who yields has no
@@ -179,14 +187,17 @@ static char *cpus_of_others(const struct report *report, const struct role *sum)
                : memory__text("");
 }
 
-/* " It worked alone: …", where the program is one process and there are more CPUs than one, or "".
- */
-static char *works_alone(const struct report *report)
+#define BUSY_PART 0.8
+
+/* " It worked alone: …", where the program is one process that hardly waits and there are more CPUs
+ * than one, or "". */
+static char *works_alone(const struct report *report, const struct role *sum)
 {
     const char *cpus = trace__meta(report->trace, "cpus");
-    bool is_alone = report->findings->working_threads == 1 &&
-                    trace__processes(report->trace)->count == 1 &&
-                    !trace__has_asides(report->trace);
+    double worked = (double)sum->component_ns[COMPONENT_RUNNING];
+    bool is_alone =
+        report->findings->working_threads == 1 && worked >= BUSY_PART * (double)sum->lifetime_ns &&
+        trace__processes(report->trace)->count == 1 && !trace__has_asides(report->trace);
     return is_alone && cpus && strcmp(cpus, "0") && strcmp(cpus, "1")
                ? memory__format(
                      " It worked alone: with its work divided among threads, the %s CPUs "
@@ -199,13 +210,13 @@ static char *nothing_wrong(const struct report *report)
 {
     struct role sum = {0};
     sum_roles(report, &sum);
-    char *found = found_nothing(report);
+    char *found = found_nothing(report, &sum);
     if (!sum.lifetime_ns)
         return text__append(found, ".");
     char *workers = workers__text(report),
          *what = did(&sum, report->findings->working_threads == 1);
     char *others = cpus_of_others(report, &sum);
-    char *alone = *others ? memory__text("") : works_alone(report);
+    char *alone = *others ? memory__text("") : works_alone(report, &sum);
     char *text = memory__format("%s: %s %s.%s%s", found, workers, what, alone, others);
     free(found);
     free(alone);
