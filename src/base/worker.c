@@ -2,8 +2,6 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Where the address space is limited, stacks of the usual 8 MB are what others then lack. */
@@ -26,37 +24,49 @@ int worker__start(pthread_t *thread, void *(*work)(void *), void *self)
 
 #define LOOKED_AT_S 1 /* of the CPU time of who goes first */
 
-static volatile sig_atomic_t waited;
+static void become_last(void)
+{
+    const struct sched_param last = {.sched_priority = 0};
+    sched_setscheduler(0, SCHED_OTHER, &last);
+}
 
-static void step_back(int signal)
+static void step_back(int signal, siginfo_t *info, void *context)
 {
     (void)signal;
+    (void)context;
     int error = errno;
-    const struct sched_param last = {.sched_priority = 0};
-    if (!waited)
-        sched_setscheduler(0, SCHED_OTHER, &last);
-    waited = 0;
+    struct first_worker *self = info->si_code == SI_TIMER ? info->si_value.sival_ptr : NULL;
+    if (self && !self->waited)
+        become_last();
+    if (self)
+        self->waited = 0;
     errno = error;
 }
 
-void worker__go_first(void)
+void worker__go_first(struct first_worker *self)
 {
-    timer_t timer;
     sigset_t own;
     const struct sched_param first = {.sched_priority = 1};
-    struct sigaction action = {.sa_handler = step_back, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_sigaction = step_back, .sa_flags = SA_RESTART | SA_SIGINFO};
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGXCPU};
     const struct itimerspec each = {{.tv_sec = LOOKED_AT_S}, {.tv_sec = LOOKED_AT_S}};
+    event.sigev_value.sival_ptr = self;
     event._sigev_un._tid = gettid();
     sigemptyset(&own);
     sigaddset(&own, SIGXCPU);
-    if (sigaction(SIGXCPU, &action, NULL) == 0 && pthread_sigmask(SIG_UNBLOCK, &own, NULL) == 0 &&
-        timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0 &&
-        timer_settime(timer, 0, &each, NULL) == 0)
+    self->waited = 1;
+    self->is_first = sigaction(SIGXCPU, &action, NULL) == 0 &&
+                     pthread_sigmask(SIG_UNBLOCK, &own, NULL) == 0 &&
+                     timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &self->timer) == 0;
+    if (self->is_first && timer_settime(self->timer, 0, &each, NULL) == 0)
         sched_setscheduler(0, SCHED_FIFO, &first);
 }
 
-void worker__has_waited(void)
+void worker__go_last(struct first_worker *self)
 {
-    waited = 1;
+    if (!self->is_first)
+        return;
+    become_last();
+    timer_delete(self->timer);
+    self->is_first = false;
 }

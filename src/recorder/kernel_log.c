@@ -27,6 +27,7 @@ struct kernel_log {
     uint64_t flushed_ns;
     uint64_t sample_ns; /* told at the end: no process had a hand in it then */
     pthread_t thread;
+    struct first_worker first;
 };
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
@@ -106,25 +107,26 @@ static size_t look(struct kernel_log *log)
     return count;
 }
 
-static void *work(void *context)
+static void work(struct kernel_log *log)
 {
-    struct kernel_log *log = context;
     int wait_ms = LOOK_LEAST_MS;
     while (!task_events__wait(log->events, log->stop_fd, wait_ms)) {
-        worker__has_waited();
+        worker__has_waited(&log->first);
         if (look(log))
             wait_ms = LOOK_LEAST_MS;
         else if (wait_ms < LOOK_MOST_MS)
             wait_ms *= 2;
     }
-    return NULL;
 }
 
 /* The program may have a thousand threads that fill the rings one after another. */
 static void *work_first(void *context)
 {
-    worker__go_first();
-    return work(context);
+    struct kernel_log *log = context;
+    worker__go_first(&log->first);
+    work(log);
+    worker__go_last(&log->first);
+    return NULL;
 }
 
 static void free_log(struct kernel_log *log)

@@ -356,15 +356,15 @@ clocks_of_hosts_are_compared() { # MPI
     lives_add_up
 }
 
-# Clocks are as good as they are said to be, which is far better than the 50 ms that they were apart: else of
-# 610 messages most of some rank's would come before they are sent. How long waits are is not asked: on a busy
+# Clocks are far better than the 50 ms that they were apart: else of 610 messages most of some rank's, 200 and
+# more, would come before they are sent. Beside other work some hundred do. How long waits are is not asked: on a busy
 # machine ranks starve between a program's clock and the call.
 hosts_are_known() {
     is hosts "$(of hosts)" 3
     is left "$(of reversed_left)" 0
     is once "$(of compared_once)" 0
     [ "$(of clock_error_ns)" -gt 0 ] && [ "$(of clock_error_ns)" -lt 20000000 ] || fail "error $(of clock_error_ns)"
-    [ "$(of reversed)" -lt 90 ] || fail "$(of reversed) messages come before they are sent"
+    [ "$(of reversed)" -lt 160 ] || fail "$(of reversed) messages come before they are sent"
     is late "$(kind_of late_sender MPI_Recv), $(kind_of late_receiver MPI_Ssend), $(kind_of barrier MPI_Barrier)" \
         "late sender, late receiver, barrier"
     counts_are_known

@@ -237,25 +237,30 @@ static double cpu_s(void)
 /* Whether it still goes first after so much work with waits; NULL: it may not. */
 static void *works(void *until)
 {
-    worker__go_first();
+    struct first_worker self;
+    worker__go_first(&self);
     if (sched_getscheduler(0) == SCHED_OTHER)
         return NULL;
     while (cpu_s() < *(double *)until)
-        if (sched_getscheduler(0) != SCHED_OTHER)
-            worker__has_waited();
-    return (void *)(sched_getscheduler(0) == SCHED_OTHER ? "last" : "first");
+        worker__has_waited(&self);
+    const char *end = sched_getscheduler(0) == SCHED_OTHER ? "last" : "first";
+    worker__go_last(&self);
+    return (void *)end;
 }
 
 /* Whether it is last once it never waits, before it has taken so much; NULL: it may not go first.
  */
 static void *takes_all(void *until)
 {
-    worker__go_first();
+    struct first_worker self;
+    worker__go_first(&self);
     if (sched_getscheduler(0) == SCHED_OTHER)
         return NULL;
     while (cpu_s() < *(double *)until && sched_getscheduler(0) != SCHED_OTHER)
         ;
-    return (void *)(sched_getscheduler(0) == SCHED_OTHER ? "last" : "first");
+    const char *end = sched_getscheduler(0) == SCHED_OTHER ? "last" : "first";
+    worker__go_last(&self);
+    return (void *)end;
 }
 
 static const char *end_of(void *(*work)(void *), double until)
