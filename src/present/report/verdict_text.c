@@ -198,7 +198,7 @@ static char *works_alone(const struct report *report, const struct role *sum)
     bool is_alone =
         report->findings->working_threads == 1 && worked >= BUSY_PART * (double)sum->lifetime_ns &&
         trace__processes(report->trace)->count == 1 && !trace__has_asides(report->trace);
-    return is_alone && cpus && strcmp(cpus, "0") && strcmp(cpus, "1")
+    return is_alone && cpus && atoi(cpus) > 1
                ? memory__format(
                      " It worked alone: with its work divided among threads, the %s CPUs "
                      "could share it.",
