@@ -544,6 +544,7 @@ static char *noun_of(const struct report *report, const struct finding *finding)
         [JOIN_SERIAL] = "one after another", [JOIN_IN_ORDER] = "joins in order"};
     const char *noun = finding->is_dealing            ? "dealing out iterations"
                        : finding->is_between          ? "serial code"
+                       : is_queue(report, finding)  ? "message queue"
                        : region_of(report, finding) ? "end of the parallel region"
                                                   : orders[finding->join_order]
                                                         ?: nouns[finding->category];
