@@ -1,8 +1,7 @@
 /* recycling.h: a ring's room, used again: cells of a fixed length that a recorded thread takes when
  * it needs a chunk, and that come back when they are the oldest and their thread has gone on.
  *
- *     struct heurt_cells  | cell 0 | cell 1 | cell 2 | …      in the events file, one after the
- * other ▲ free ones
+ *     | struct heurt_cells: free ones | cell 0 | cell 1 | cell 2 | …       in the events file
  *
  * In goes the mapped file; out come cells. A look costs one pass over the cells' headers, and the
  * clearing of those that come back. It stands on layout.h. One thread calls it, beside another that

@@ -356,8 +356,8 @@ clocks_of_hosts_are_compared() { # MPI
     lives_add_up
 }
 
-# Clocks are far better than the 50 ms that they were apart: else of 610 messages most of some rank's, 200 and
-# more, would come before they are sent. Beside other work some hundred do. How long waits are is not asked: on a busy
+# Clocks are far better than the 50 ms that they were apart: else of 610 messages most of some rank's would come
+# before they are sent. Beside other work 96 and 115 did. How long waits are is not asked: on a busy
 # machine ranks starve between a program's clock and the call.
 hosts_are_known() {
     is hosts "$(of hosts)" 3

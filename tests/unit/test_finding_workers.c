@@ -253,17 +253,19 @@ static void who_was_woken_and_had_no_cpu_was_not_idle(void **state)
     findings__free(findings);
 }
 
-/* Two threads have one of two CPUs for 100 ms. All of the run had used_ns of CPUs. */
-static const struct finding *find_shortage(struct scene *scene, uint64_t used_ns,
-                                           struct findings **findings)
+/* Two threads have one of two CPUs for 100 ms: of each each_ns they want it for five eighths, and
+ * come back to the same CPU each time, or to one of so many after the other. All of the run had
+ * used_ns of CPUs. */
+static const struct finding *find_wanting(struct scene *scene, uint64_t each_ns, unsigned cpus,
+                                          uint64_t used_ns, struct findings **findings)
 {
-    const uint64_t until = BEGIN + 100000000;
+    const uint64_t until = BEGIN + 100000000, off_ns = each_ns / 8 * 5;
     for (uint32_t thread = 0; thread < 2; thread++) {
         scene__start(scene, thread, BEGIN);
         PUT(scene, thread, BEGIN, HEURT_EVENT_KERNEL, 0);
-        for (uint64_t at = BEGIN + 20000000; at < until; at += 20000000)
-            PUT(scene, thread, at, HEURT_EVENT_OFF_CPU, HEURT_OFF(12500000, HEURT_OFF_PREEMPTED),
-                HEURT_BACK(12500000, 1), 0);
+        for (uint64_t at = BEGIN + each_ns, i = 0; at < until; at += each_ns, i++)
+            PUT(scene, thread, at, HEURT_EVENT_OFF_CPU, HEURT_OFF(off_ns, HEURT_OFF_PREEMPTED),
+                HEURT_BACK(off_ns, i % cpus), 0);
         PUT(scene, thread, until, HEURT_EVENT_THREAD_END, 50000000, 0);
     }
     struct heurt_session *session = trace_writer__session(scene->writer);
@@ -273,6 +275,13 @@ static const struct finding *find_shortage(struct scene *scene, uint64_t used_ns
     const struct finding *finding = find_kind(*findings, FINDING_CPU);
     assert_non_null(finding);
     return finding;
+}
+
+/* Too seldom to tell to which CPU they come back. */
+static const struct finding *find_shortage(struct scene *scene, uint64_t used_ns,
+                                           struct findings **findings)
+{
+    return find_wanting(scene, 20000000, 1, used_ns, findings);
 }
 
 static void cpus_that_the_run_itself_takes_are_a_cause(void **state)
@@ -291,31 +300,10 @@ static void cpus_that_others_take_are_told_and_are_no_cause(void **state)
     findings__free(findings);
 }
 
-/* Two threads have half of a CPU each and want the rest, while half of the machine is free. They
- * come back to the same CPU each time, or to one after the other. */
-static const struct finding *find_bound(struct scene *scene, unsigned cpus,
-                                        struct findings **findings)
-{
-    const uint64_t until = BEGIN + 100000000;
-    for (uint32_t thread = 0; thread < 2; thread++) {
-        scene__start(scene, thread, BEGIN);
-        PUT(scene, thread, BEGIN, HEURT_EVENT_KERNEL, 0);
-        for (uint64_t at = BEGIN + 5000000, i = 0; at < until; at += 5000000, i++)
-            PUT(scene, thread, at, HEURT_EVENT_OFF_CPU, HEURT_OFF(2500000, HEURT_OFF_PREEMPTED),
-                HEURT_BACK(2500000, i % cpus), 0);
-        PUT(scene, thread, until, HEURT_EVENT_THREAD_END, 50000000, 0);
-    }
-    struct heurt_session *session = trace_writer__session(scene->writer);
-    session->finished = 1;
-    session->cpu_ns = 100000000;
-    *findings = find_until(scene, until);
-    return find_kind(*findings, FINDING_CPU);
-}
-
 static void who_stays_on_one_cpu_while_another_is_free_is_bound(void **state)
 {
     struct findings *findings;
-    const struct finding *finding = find_bound(*state, 1, &findings);
+    const struct finding *finding = find_wanting(*state, 5000000, 1, 100000000, &findings);
     assert_true(finding->ranked);
     assert_int_equal(finding->bound_cpus, 1);
     findings__free(findings);
@@ -324,7 +312,7 @@ static void who_stays_on_one_cpu_while_another_is_free_is_bound(void **state)
 static void who_goes_from_cpu_to_cpu_is_not_bound(void **state)
 {
     struct findings *findings;
-    const struct finding *finding = find_bound(*state, 2, &findings);
+    const struct finding *finding = find_wanting(*state, 5000000, 2, 100000000, &findings);
     assert_true(!finding->ranked);
     assert_int_equal(finding->bound_cpus, 0);
     findings__free(findings);

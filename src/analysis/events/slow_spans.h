@@ -1,8 +1,11 @@
 /* slow_spans.h: whether anything took longer than somebody has patience for, look by look while a
  * trace becomes longer.
  *
- *     look 1   |--------------|            each look has the events of its own time alone, and
- * knows look 2                  |--------|   from the one before which spans are open
+ *     look 1   |--------------|
+ *     look 2                  |--------|
+ *
+ * Each look has the events of its own time alone, and knows from the one before which spans are
+ * open.
  *
  * In go wishes, a name and a time each; out come the spans that were longer and ended in the time
  * of the look. One walk by threads. Memory: the spans that threads are in. */

@@ -131,11 +131,10 @@ struct finding {
     bool is_in_answers;   /* others wait longer for answers because of it */
     double slower;        /* OVERLAP: so many times as long as undisturbed; else 0 */
     double own_gain;      /* CPU: of the gain, what would come from the run's own other threads */
-    unsigned
-        bound_cpus;     /* CPU: those who wanted one stay on so many, while others are free; or 0 */
-    uint64_t lost_ns;   /* Σ over threads that had work */
-    uint64_t error_ns;  /* of it, where it was sampled */
-    uint64_t beside_ns; /* of it, of locks: no wait, but what is slower while others take it */
+    unsigned bound_cpus;  /* CPU: who wanted one stays on so many, and others are free; or 0 */
+    uint64_t lost_ns;     /* Σ over threads that had work */
+    uint64_t error_ns;    /* of it, where it was sampled */
+    uint64_t beside_ns;   /* of it, of locks: no wait, but what is slower while others take it */
     /* Where threads are aside (format/reader.h), all that is above, but the thread, is of the
      * others, and what follows of all: what a replay takes away; none: it cannot. */
     struct vec removed; /* uint32_t: places in profile->classes */

@@ -149,7 +149,7 @@ static bool loses_in_regions(const struct report *report)
                LOST_IN_REGIONS;
 }
 
-#define UNKNOWN_PART 4 /* of the time of threads that work: so much is known of little */
+#define UNKNOWN_PART 4 /* of the time: more in waits of unknown cause is said first */
 
 /* As far as one could see. */
 static char *found_nothing(const struct report *report, const struct role *sum)
